@@ -1,0 +1,38 @@
+//! Geometry only: who is near whom, where, and along which normal.
+
+mod broad;
+mod rigid;
+
+pub use rigid::Collider;
+
+use crate::contact::{ContactKey, Friction};
+use crate::coords::Anchor;
+use crate::linalg::{Mat3, Vec3};
+
+/// A pair of material points that touch or may touch within the step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact {
+    /// Stable name.
+    pub key: ContactKey,
+    /// Point of side a.
+    pub a: Anchor,
+    /// Point of side b.
+    pub b: Anchor,
+    /// Halfway between both points, world axes [m]: where the force acts.
+    pub point: Vec3,
+    /// World axes to contact frame: rows n (from b to a), t₁, t₂. For elliptic friction t₁ is the first axis.
+    pub frame: Mat3,
+    /// Distance along n [m]; negative where they overlap.
+    pub gap: f64,
+    /// Friction of the pair.
+    pub friction: Friction,
+    /// Restitution of the pair.
+    pub restitution: f64,
+}
+
+impl Contact {
+    /// The normal, from b to a.
+    pub fn normal(&self) -> Vec3 {
+        self.frame.row(0)
+    }
+}

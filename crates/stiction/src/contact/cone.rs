@@ -1,0 +1,124 @@
+//! Coulomb's cone, isotropic or elliptic, in contact frames (normal first).
+//!
+//! An elliptic cone is a round one in stretched coordinates: with `s = λ_t / k`, `w = k u_t` (component-wise,
+//! `k = (μ₁, μ₂)/μ̄`, `μ̄ = √(μ₁μ₂)`) power is unchanged and the law of maximal dissipation becomes the
+//! isotropic law with μ̄. Solvers scale the tangent rows once and know only round cones.
+
+use crate::linalg::Vec3;
+
+/// Friction of a contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Friction {
+    /// Round cone: |λ_t| ≤ μ λ_n.
+    Isotropic(f64),
+    /// Elliptic cone: (λ₁/μ₁)² + (λ₂/μ₂)² ≤ λ_n². Both coefficients are positive.
+    Elliptic(f64, f64),
+}
+
+impl Friction {
+    /// The coefficient of the round cone in stretched coordinates: μ, or √(μ₁ μ₂).
+    pub fn mean(self) -> f64 {
+        match self {
+            Friction::Isotropic(mu) => mu,
+            Friction::Elliptic(a, b) => (a * b).sqrt(),
+        }
+    }
+
+    /// Factors of the normal and tangent rows that make the cone round: (1, μ₁/μ̄, μ₂/μ̄).
+    pub fn stretch(self) -> Vec3 {
+        match self {
+            Friction::Isotropic(_) => Vec3::ONE,
+            Friction::Elliptic(a, b) => {
+                let m = self.mean();
+                Vec3::new(1.0, a / m, b / m)
+            }
+        }
+    }
+}
+
+/// Length of the tangential part.
+pub fn tangent_norm(x: Vec3) -> f64 {
+    (x.y * x.y + x.z * x.z).sqrt()
+}
+
+/// By how much `λ` leaves the round cone: max(0, |λ_t| − μ λ_n), and −λ_n where that is negative.
+pub fn excess(lambda: Vec3, mu: f64) -> f64 {
+    (tangent_norm(lambda) - mu * lambda.x.max(0.0)).max(-lambda.x).max(0.0)
+}
+
+/// Euclidean projection on the round cone `|λ_t| ≤ μ λ_n` (COND's proximal operator, Eq. 26).
+#[doc(alias = "proximal operator")]
+pub fn project(x: Vec3, mu: f64) -> Vec3 {
+    let t = tangent_norm(x);
+    if t <= mu * x.x {
+        x
+    } else if mu * t <= -x.x {
+        Vec3::ZERO
+    } else {
+        let n = (x.x + mu * t) / (1.0 + mu * mu);
+        // t > 0 here: t = 0 falls into one of the two cases above.
+        let s = mu * n / t;
+        Vec3::new(n, s * x.y, s * x.z)
+    }
+}
+
+/// Strict projection: clamps the normal part, then the tangential part radially to μ λ_n.
+#[doc(alias = "strict operator")]
+pub fn project_strict(x: Vec3, mu: f64) -> Vec3 {
+    let n = x.x.max(0.0);
+    let t = tangent_norm(x);
+    let limit = mu * n;
+    let s = if t > limit { limit / t } else { 1.0 };
+    Vec3::new(n, s * x.y, s * x.z)
+}
+
+/// De Saxcé's shift: û = u + μ |u_t| e_n.
+#[doc(alias = "de Saxcé")]
+pub fn de_saxce(u: Vec3, mu: f64) -> Vec3 {
+    Vec3::new(u.x + mu * tangent_norm(u), u.y, u.z)
+}
+
+/// Natural map λ − P_K(λ − û/g): zero exactly when Signorini and Coulomb hold. `g` [1/kg] is the scale of the
+/// contact's Delassus block, so that the result times `g` is a velocity.
+pub fn natural_map(lambda: Vec3, u: Vec3, mu: f64, g: f64) -> Vec3 {
+    lambda - project(lambda - de_saxce(u, mu) / g, mu)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn vec() -> impl Strategy<Value = Vec3> {
+        (-5.0..5.0, -5.0..5.0, -5.0..5.0).prop_map(|(a, b, c)| Vec3::new(a, b, c))
+    }
+
+    proptest! {
+        #[test]
+        fn projections_land_in_the_cone_and_stay(x in vec(), mu in 0.0..3.0f64) {
+            for p in [project(x, mu), project_strict(x, mu)] {
+                prop_assert!(excess(p, mu) < 1e-12);
+            }
+            prop_assert!((project(project(x, mu), mu) - project(x, mu)).length() < 1e-12);
+        }
+
+        #[test]
+        fn projection_is_the_nearest_point(x in vec(), y in vec(), mu in 0.0..3.0f64) {
+            // x − P(x) is normal to the cone: ⟨x − P x, z − P x⟩ ≤ 0 for every z of the cone.
+            let (p, z) = (project(x, mu), project(y, mu));
+            prop_assert!((x - p).dot(z - p) < 1e-10);
+            prop_assert!((project(x, mu) - project(y, mu)).length() <= (x - y).length() + 1e-12);
+        }
+
+        #[test]
+        fn natural_map_vanishes_on_coulomb_states(n in 0.0..5.0f64, s in 0.0..5.0f64, a in 0.0..6.3f64, mu in 0.0..2.0f64, g in 0.1..9.0f64) {
+            // Slip: velocity s along a, friction μ n against it.
+            let u = Vec3::new(0.0, s * a.cos(), s * a.sin());
+            let lambda = Vec3::new(n, -mu * n * a.cos(), -mu * n * a.sin());
+            prop_assert!(natural_map(lambda, u, mu, g).length() < 1e-12);
+            // Open contact, and stick inside the cone.
+            prop_assert!(natural_map(Vec3::ZERO, Vec3::new(n, u.y, u.z), mu, g).length() < 1e-12);
+            prop_assert!(natural_map(0.7 * lambda + 0.3 * Vec3::X * n, Vec3::ZERO, mu, g).length() < 1e-12);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The Delassus operator `W = J A⁻¹ Jᵀ (+ softness)` as solvers see it: `u = W r + q` per contact.
+//!
+//! Two forms: [`Bodies`](super::bodies::Bodies) never builds `W` and works on body velocities;
+//! [`LocalProblem`](super::LocalProblem) holds `W` in blocks, as files do. In both, elliptic cones are already
+//! stretched to round ones, so a solver knows only one coefficient per contact.
+
+use crate::linalg::{Mat3, Vec3};
+
+/// `u = W r + q` with round cones. Methods take `&mut self` where they use buffers.
+pub trait Delassus {
+    /// Number of contacts.
+    fn contacts(&self) -> usize;
+
+    /// Friction coefficient of contact `c`.
+    fn mu(&self, c: usize) -> f64;
+
+    /// Free velocity q of contact `c` [m/s].
+    fn free(&self, c: usize) -> Vec3;
+
+    /// The diagonal block W_cc [1/kg].
+    fn diagonal(&self, c: usize) -> Mat3;
+
+    /// Scale of the contact, d_c = trace(W_cc)/3, or 1 where that is zero [1/kg].
+    fn scale(&self, c: usize) -> f64;
+
+    /// u = W r + q.
+    fn velocity(&mut self, r: &[Vec3], u: &mut [Vec3]);
+
+    /// A bound of (|W||r|)_c for each contact: the size of the terms that cancel in `W r` [m/s].
+    fn magnitude(&mut self, r: &[Vec3], size: &mut [f64]);
+
+    /// Makes `r` the impulse that [`contact_velocity`](Delassus::contact_velocity) sees.
+    fn load(&mut self, r: &[Vec3]);
+
+    /// u_c for the loaded impulse.
+    fn contact_velocity(&self, c: usize) -> Vec3;
+
+    /// Changes the loaded impulse of contact `c` by `dr`.
+    fn add_impulse(&mut self, c: usize, dr: Vec3);
+
+    /// Factors `P⁻¹ + W` in the sense of [`solve`](Delassus::solve); `P` may be singular (open contacts have
+    /// P = 0). False when the factorisation breaks down.
+    fn factor(&mut self, p: &[Mat3]) -> bool;
+
+    /// dy with (I + P W) dy = P g, with the factors of the last [`factor`](Delassus::factor).
+    fn solve(&mut self, g: &[Vec3], dy: &mut [Vec3]);
+}

@@ -1,0 +1,81 @@
+//! The contact problem that every solver of the velocity family is given, and what "solved" means.
+//!
+//! Find `v` and `λ` with `A v = b + Jᵀ λ` and, for each contact with `u = J v + bias + softness·λ`
+//! (normal component first), Signorini's condition `0 ≤ u_n ⟂ λ_n ≥ 0` and Coulomb's law
+//! `λ_t ∈ μ λ_n D`, `λ_t` opposite to `u_t` where it slips.
+
+pub mod bodies;
+pub mod cone;
+pub mod delassus;
+pub mod islands;
+mod jacobian;
+pub mod local;
+pub mod residual;
+pub mod warm;
+
+pub use cone::Friction;
+pub use jacobian::{ContactJacobian, Term};
+pub use local::LocalProblem;
+pub use residual::Residuals;
+
+use crate::coords::ShapeId;
+use crate::linalg::{BlockMat, Vec3};
+
+/// Which feature of which shape touches which: stable from step to step, so that impulses carry over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContactKey {
+    /// First shape (the smaller id).
+    pub shape_a: ShapeId,
+    /// Second shape.
+    pub shape_b: ShapeId,
+    /// Feature of the first shape; the part of a mesh or the vertex, edge or face.
+    pub feature_a: u64,
+    /// Feature of the second shape.
+    pub feature_b: u64,
+}
+
+/// `A v = b + Jᵀ λ` with Signorini–Coulomb conditions. Frozen for one solve; knows neither model nor state.
+#[derive(Clone, Debug, Default)]
+pub struct ContactProblem {
+    /// Dynamics matrix [kg], symmetric positive definite.
+    pub a: BlockMat,
+    /// Right-hand side [kg·m/s].
+    pub b: Vec<f64>,
+    /// Three rows per contact: normal, two tangents.
+    pub j: ContactJacobian,
+    /// Added to `J v` [m/s]: gap/h, restitution, velocity of kinematic bodies.
+    pub bias: Vec<Vec3>,
+    /// Friction of each contact.
+    pub friction: Vec<Friction>,
+    /// Compliance of each contact [1/kg]; 0 is rigid.
+    pub softness: Vec<f64>,
+    /// Names of the contacts.
+    pub key: Vec<ContactKey>,
+    /// Time step [s].
+    pub h: f64,
+    /// Multiply `λ` by this to get a force [N]: 1/h for implicit Euler, 2/h for midpoint.
+    pub force_per_lambda: f64,
+    /// Speed [m/s] by which velocity errors are judged: the largest of free contact velocity and g·h.
+    pub velocity_scale: f64,
+}
+
+impl ContactProblem {
+    /// Number of contacts.
+    pub fn contacts(&self) -> usize {
+        self.friction.len()
+    }
+
+    /// Number of velocity dofs.
+    pub fn dofs(&self) -> usize {
+        self.b.len()
+    }
+}
+
+/// Velocity and contact impulses; the guess on entry to a solver, its answer on return.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Solution {
+    /// Velocity of all dofs.
+    pub v: Vec<f64>,
+    /// Impulse of each contact in its frame, normal first [N·s up to the scale `force_per_lambda`].
+    pub lambda: Vec<Vec3>,
+}

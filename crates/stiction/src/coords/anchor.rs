@@ -1,0 +1,90 @@
+//! Anchors: the material points to which contacts, forces, joints and sensors attach.
+
+use super::{BodyId, LinkId, NodeId, Pose, State};
+use crate::linalg::Vec3;
+use crate::scene::Model;
+
+/// A material point. Only the anchor knows which columns of the velocity it moves with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Anchor {
+    /// A fixed point of the world [m].
+    World {
+        /// Where it is.
+        p: Vec3,
+    },
+    /// A point of a body that moves as prescribed (or stands still): it has a velocity, but no columns.
+    Kinematic {
+        /// The body.
+        body: BodyId,
+        /// The point in the frame of the body.
+        local: Vec3,
+    },
+    /// A particle.
+    Node(NodeId),
+    /// A weighted mean of up to four particles: a point of an edge, a face or a tetrahedron.
+    Weighted {
+        /// The particles; the first `n` count.
+        nodes: [NodeId; 4],
+        /// Their weights.
+        w: [f64; 4],
+        /// How many.
+        n: u8,
+    },
+    /// A point of a free rigid body.
+    Rigid {
+        /// The body.
+        body: BodyId,
+        /// The point in the frame of the centre of mass.
+        local: Vec3,
+    },
+    /// A point of a link of an articulation.
+    Link {
+        /// The link.
+        link: LinkId,
+        /// The point in the frame of the link.
+        local: Vec3,
+    },
+}
+
+impl Anchor {
+    /// The anchor of a point of a body: `Rigid` where the body is free, `Kinematic` where it is not.
+    pub fn on_body(model: &Model, body: BodyId, local: Vec3) -> Anchor {
+        match model.bodies[body.index()].block {
+            Some(_) => Anchor::Rigid { body, local },
+            None => Anchor::Kinematic { body, local },
+        }
+    }
+
+    /// Position in the world [m].
+    pub fn position(&self, model: &Model, state: &State) -> Vec3 {
+        match *self {
+            Anchor::World { p } => p,
+            Anchor::Kinematic { body, local } | Anchor::Rigid { body, local } => {
+                let pose: Pose = model.com_pose(state, body);
+                pose.transform_point(local)
+            }
+            Anchor::Node(node) => model.node_position(state, node),
+            Anchor::Weighted { nodes, w, n } => {
+                (0..n as usize).map(|k| w[k] * model.node_position(state, nodes[k])).sum()
+            }
+            Anchor::Link { .. } => unreachable!("no model holds articulations yet"),
+        }
+    }
+
+    /// Velocity in the world [m/s].
+    pub fn velocity(&self, model: &Model, state: &State) -> Vec3 {
+        match *self {
+            Anchor::World { .. } => Vec3::ZERO,
+            Anchor::Kinematic { body, local } | Anchor::Rigid { body, local } => {
+                let arm = model.com_pose(state, body).rotation * local;
+                let (v, w) = model.com_velocity(state, body);
+                v + w.cross(arm)
+            }
+            Anchor::Node(node) => model.node_velocity(state, node),
+            Anchor::Weighted { nodes, w, n } => {
+                (0..n as usize).map(|k| w[k] * model.node_velocity(state, nodes[k])).sum()
+            }
+            Anchor::Link { .. } => unreachable!("no model holds articulations yet"),
+        }
+    }
+}

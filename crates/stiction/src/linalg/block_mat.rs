@@ -1,0 +1,126 @@
+//! Block-CSR matrix over the partition of a [`Layout`](crate::coords::Layout).
+//!
+//! Both triangles are stored, so a product is one pass over rows (any number of threads gives the same
+//! bits) and the same type serves symmetric and unsymmetric matrices.
+
+use crate::coords::Layout;
+
+/// A square matrix of the velocity space in blocks; block (i, j) is `nv_i × nv_j`, row-major.
+///
+/// Invariants: columns of a row ascend, the diagonal block is always present, and the pattern is symmetric.
+#[derive(Clone, Debug, Default)]
+pub struct BlockMat {
+    dof: Vec<u32>,
+    width: Vec<u32>,
+    row_start: Vec<u32>,
+    col: Vec<u32>,
+    value_start: Vec<u32>,
+    values: Vec<f64>,
+    diagonal: Vec<u32>,
+}
+
+impl BlockMat {
+    /// A zero matrix with diagonal blocks only: rigid bodies and free particles.
+    pub fn block_diagonal(layout: &Layout) -> BlockMat {
+        BlockMat::with_pattern(layout, &[])
+    }
+
+    /// A zero matrix whose pattern is the diagonal plus the given block pairs (either order, repeats allowed).
+    pub fn with_pattern(layout: &Layout, pairs: &[(u32, u32)]) -> BlockMat {
+        let n = layout.blocks().len();
+        let mut entries: Vec<(u32, u32)> = (0..n as u32).map(|i| (i, i)).collect();
+        entries.extend(pairs.iter().flat_map(|&(i, j)| [(i, j), (j, i)]));
+        entries.sort_unstable();
+        entries.dedup();
+        let mut m = BlockMat { row_start: vec![0], value_start: vec![0], ..BlockMat::default() };
+        m.dof = layout.blocks().iter().map(|b| b.v as u32).collect();
+        m.width = layout.blocks().iter().map(|b| b.nv as u32).collect();
+        let mut at = 0;
+        for i in 0..n as u32 {
+            while at < entries.len() && entries[at].0 == i {
+                let j = entries[at].1;
+                if j == i {
+                    m.diagonal.push(m.col.len() as u32);
+                }
+                m.col.push(j);
+                let size = m.width[i as usize] * m.width[j as usize];
+                m.value_start.push(m.value_start.last().copied().unwrap_or(0) + size);
+                at += 1;
+            }
+            m.row_start.push(m.col.len() as u32);
+        }
+        m.values = vec![0.0; *m.value_start.last().unwrap_or(&0) as usize];
+        m
+    }
+
+    /// Number of block rows.
+    pub fn block_rows(&self) -> usize {
+        self.width.len()
+    }
+
+    /// First dof and number of dofs of block row `i`.
+    pub fn block(&self, i: usize) -> (usize, usize) {
+        (self.dof[i] as usize, self.width[i] as usize)
+    }
+
+    /// Number of scalar rows.
+    pub fn rows(&self) -> usize {
+        self.width.iter().map(|&w| w as usize).sum()
+    }
+
+    /// True when only diagonal blocks are stored, so that the matrix is inverted block by block.
+    pub fn is_block_diagonal(&self) -> bool {
+        self.col.len() == self.width.len()
+    }
+
+    /// Sets every value to zero and keeps the pattern.
+    pub fn clear(&mut self) {
+        self.values.fill(0.0);
+    }
+
+    /// The diagonal block of row `i`, row-major.
+    pub fn diagonal_block(&self, i: usize) -> &[f64] {
+        self.entry_values(self.diagonal[i] as usize)
+    }
+
+    /// The diagonal block of row `i`, row-major, to be written.
+    pub fn diagonal_block_mut(&mut self, i: usize) -> &mut [f64] {
+        let e = self.diagonal[i] as usize;
+        &mut self.values[self.value_start[e] as usize..self.value_start[e + 1] as usize]
+    }
+
+    /// Block (i, j), row-major, to be written; `None` when it is not in the pattern.
+    pub fn block_mut(&mut self, i: usize, j: usize) -> Option<&mut [f64]> {
+        let (a, b) = (self.row_start[i] as usize, self.row_start[i + 1] as usize);
+        let e = a + self.col[a..b].binary_search(&(j as u32)).ok()?;
+        Some(&mut self.values[self.value_start[e] as usize..self.value_start[e + 1] as usize])
+    }
+
+    /// The stored blocks of row `i` as (block column, row-major values).
+    pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, &[f64])> {
+        (self.row_start[i] as usize..self.row_start[i + 1] as usize)
+            .map(|e| (self.col[e] as usize, self.entry_values(e)))
+    }
+
+    /// y = A x.
+    pub fn mul(&self, x: &[f64], y: &mut [f64]) {
+        for i in 0..self.block_rows() {
+            let (di, ni) = self.block(i);
+            y[di..di + ni].fill(0.0);
+            for (j, block) in self.row(i) {
+                let (dj, nj) = self.block(j);
+                for r in 0..ni {
+                    let mut s = 0.0;
+                    for c in 0..nj {
+                        s += block[r * nj + c] * x[dj + c];
+                    }
+                    y[di + r] += s;
+                }
+            }
+        }
+    }
+
+    fn entry_values(&self, e: usize) -> &[f64] {
+        &self.values[self.value_start[e] as usize..self.value_start[e + 1] as usize]
+    }
+}

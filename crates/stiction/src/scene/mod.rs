@@ -1,0 +1,350 @@
+//! What the user writes: an editable description with names. [`Scene::compile`] checks it and makes a [`Model`].
+
+mod compile;
+mod model;
+
+pub use model::{
+    Model, ModelBody, ModelForce, ModelNode, ModelPair, ModelSensor, ModelShape, Owner, SensorKind,
+};
+
+use crate::coords::Pose;
+use crate::linalg::{Mat3, Vec3};
+
+/// A scene: bodies, particles, forces, sensors and how to step them. SI units, z up.
+#[derive(Clone, Debug, Default)]
+pub struct Scene {
+    /// A short name for reports.
+    pub name: String,
+    /// Gravity [m/s²].
+    pub gravity: Vec3,
+    /// Rigid bodies: free, fixed and kinematic.
+    pub bodies: Vec<Body>,
+    /// Particles (point masses with a contact radius).
+    pub particles: Vec<Particle>,
+    /// Forces and torques on bodies and particles.
+    pub forces: Vec<Force>,
+    /// What is read out at every step.
+    pub sensors: Vec<Sensor>,
+    /// How contacts are found and how their coefficients combine.
+    pub contact: ContactSettings,
+    /// Coefficients of named pairs, which override the combination rule.
+    pub pairs: Vec<PairRule>,
+}
+
+/// How contacts are found and how the coefficients of two surfaces combine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContactSettings {
+    /// Contacts are made where the gap is below this [m]. `None`: from the size of the smallest shape and, at
+    /// each step, the distance that the pair can close within it.
+    pub margin: Option<f64>,
+    /// Penetrations are pushed out at no more than this speed [m/s].
+    pub recovery_speed: f64,
+    /// Impacts slower than this [m/s] do not rebound.
+    pub restitution_threshold: f64,
+    /// How two friction coefficients combine.
+    pub combine_friction: Combine,
+    /// How two restitution coefficients combine.
+    pub combine_restitution: Combine,
+}
+
+impl Default for ContactSettings {
+    fn default() -> Self {
+        ContactSettings {
+            margin: None,
+            recovery_speed: 1.0,
+            restitution_threshold: 0.01,
+            combine_friction: Combine::GeometricMean,
+            combine_restitution: Combine::Max,
+        }
+    }
+}
+
+/// How the coefficients of two touching surfaces make one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Combine {
+    /// √(a·b): one frictionless surface makes the pair frictionless.
+    GeometricMean,
+    /// (a + b)/2.
+    Mean,
+    /// The smaller one.
+    Min,
+    /// The larger one.
+    Max,
+}
+
+impl Combine {
+    /// The coefficient of the pair.
+    pub fn apply(self, a: f64, b: f64) -> f64 {
+        match self {
+            Combine::GeometricMean => (a * b).sqrt(),
+            Combine::Mean => 0.5 * (a + b),
+            Combine::Min => a.min(b),
+            Combine::Max => a.max(b),
+        }
+    }
+}
+
+/// Coefficients for contacts between two named bodies, or a pair that never touches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairRule {
+    /// Name of the first body.
+    pub a: String,
+    /// Name of the second body.
+    pub b: String,
+    /// False: the two pass through each other.
+    pub collide: bool,
+    /// Friction of this pair, isotropic; `None`: the combination rule.
+    pub friction: Option<f64>,
+    /// Restitution of this pair; `None`: the combination rule.
+    pub restitution: Option<f64>,
+}
+
+/// A rigid body.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// Unique name.
+    pub name: String,
+    /// Free, fixed or moved along a path.
+    pub motion: Motion,
+    /// Pose of the body frame.
+    pub pose: Pose,
+    /// Initial velocity of the centre of mass [m/s] (free bodies).
+    pub velocity: Vec3,
+    /// Initial angular velocity [rad/s], world axes (free bodies).
+    pub spin: Vec3,
+    /// Where mass and inertia come from (free bodies).
+    pub mass: MassSpec,
+    /// Collision shapes; several make a compound.
+    pub shapes: Vec<Shape>,
+}
+
+impl Body {
+    /// A free body at rest with the density of water, one shape, and friction 0.5.
+    pub fn new(name: impl Into<String>, geometry: Geometry) -> Body {
+        Body {
+            name: name.into(),
+            motion: Motion::Free,
+            pose: Pose::IDENTITY,
+            velocity: Vec3::ZERO,
+            spin: Vec3::ZERO,
+            mass: MassSpec::Density(1000.0),
+            shapes: vec![Shape::new(geometry)],
+        }
+    }
+
+    /// The same body, standing still for ever.
+    pub fn fixed(mut self) -> Body {
+        self.motion = Motion::Fixed;
+        self
+    }
+
+    /// The same body at a position [m].
+    pub fn at(mut self, x: f64, y: f64, z: f64) -> Body {
+        self.pose.translation = Vec3::new(x, y, z);
+        self
+    }
+
+    /// The same body with a mass [kg]; its inertia follows from its shapes.
+    pub fn with_mass(mut self, mass: f64) -> Body {
+        self.mass = MassSpec::Mass(mass);
+        self
+    }
+
+    /// The same body with isotropic friction `mu` on all its shapes.
+    pub fn with_friction(mut self, mu: f64) -> Body {
+        for s in &mut self.shapes {
+            s.friction = SurfaceFriction::Isotropic(mu);
+        }
+        self
+    }
+}
+
+/// How a body moves.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Motion {
+    /// By forces and contacts.
+    Free,
+    /// Not at all.
+    Fixed,
+    /// At a constant velocity [m/s] and spin [rad/s] (world axes) from its initial pose.
+    Constant {
+        /// Velocity of the origin of the body frame [m/s].
+        velocity: Vec3,
+        /// Angular velocity [rad/s], world axes.
+        spin: Vec3,
+    },
+    /// Through poses at given times: straight lines and constant spin between them, still before and after.
+    Keyframes(Vec<Keyframe>),
+}
+
+/// A pose at a time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Keyframe {
+    /// Time [s].
+    pub time: f64,
+    /// Pose of the body frame at that time.
+    pub pose: Pose,
+}
+
+/// Where mass and inertia of a free body come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MassSpec {
+    /// From the volume of the shapes at a uniform density [kg/m³].
+    Density(f64),
+    /// A mass [kg], spread evenly over the volume of the shapes.
+    Mass(f64),
+    /// Given: checked to be possible for a real body.
+    Given {
+        /// Mass [kg].
+        mass: f64,
+        /// Inertia about the centre of mass in the axes of the body frame [kg·m²].
+        inertia: Mat3,
+        /// Centre of mass in the body frame [m].
+        com: Vec3,
+    },
+}
+
+/// A collision shape of a body.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// What it looks like.
+    pub geometry: Geometry,
+    /// Where it stands in the body frame.
+    pub pose: Pose,
+    /// Friction of its surface.
+    pub friction: SurfaceFriction,
+    /// Restitution of its surface, 0 to 1.
+    pub restitution: f64,
+}
+
+impl Shape {
+    /// A shape at the origin of the body frame, friction 0.5, no restitution.
+    pub fn new(geometry: Geometry) -> Shape {
+        Shape {
+            geometry,
+            pose: Pose::IDENTITY,
+            friction: SurfaceFriction::Isotropic(0.5),
+            restitution: 0.0,
+        }
+    }
+}
+
+/// Geometry of a shape in its own frame.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Geometry {
+    /// Half-space below the plane through the origin with normal +z. Fixed and kinematic bodies only.
+    Plane,
+    /// Sphere.
+    Sphere {
+        /// Radius [m].
+        radius: f64,
+    },
+    /// Box.
+    Box {
+        /// Half sizes [m].
+        half: Vec3,
+    },
+    /// Capsule along z.
+    Capsule {
+        /// Half of the length of the straight part [m].
+        half_height: f64,
+        /// Radius [m].
+        radius: f64,
+    },
+    /// Cylinder along z.
+    Cylinder {
+        /// Half of the height [m].
+        half_height: f64,
+        /// Radius [m].
+        radius: f64,
+    },
+    /// Convex hull of points.
+    ConvexHull {
+        /// The points [m].
+        points: Vec<Vec3>,
+    },
+    /// Closed triangle mesh, collided as it is.
+    TriMesh {
+        /// Vertices [m].
+        vertices: Vec<Vec3>,
+        /// Corners of each triangle, counter-clockwise seen from outside.
+        triangles: Vec<[u32; 3]>,
+    },
+}
+
+/// Friction of a surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SurfaceFriction {
+    /// The same in all directions.
+    Isotropic(f64),
+    /// μ₁ along a direction of the surface, μ₂ across it.
+    Elliptic {
+        /// Coefficient along `direction`.
+        mu1: f64,
+        /// Coefficient across it.
+        mu2: f64,
+        /// Direction in the frame of the shape; projected onto the tangent plane of each contact.
+        direction: Vec3,
+    },
+}
+
+/// A particle: a point mass that touches with a small sphere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Particle {
+    /// Unique name.
+    pub name: String,
+    /// Mass [kg].
+    pub mass: f64,
+    /// Contact radius [m]; 0 for a point.
+    pub radius: f64,
+    /// Position [m].
+    pub position: Vec3,
+    /// Velocity [m/s].
+    pub velocity: Vec3,
+    /// Friction coefficient.
+    pub friction: f64,
+    /// Restitution, 0 to 1.
+    pub restitution: f64,
+}
+
+/// A force or torque on a body or a particle.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Force {
+    /// Name of the body or particle.
+    pub target: String,
+    /// Force [N], world axes.
+    pub force: Vec3,
+    /// Torque [N·m], world axes (bodies only).
+    pub torque: Vec3,
+    /// Point of attack in the body frame [m]; `None`: the centre of mass.
+    pub at: Option<Vec3>,
+    /// Acts from this time [s]…
+    pub from: f64,
+    /// …until this time [s].
+    pub until: f64,
+}
+
+/// A named read-out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sensor {
+    /// Unique name.
+    pub name: String,
+    /// What it reads.
+    pub reads: Reads,
+}
+
+/// What a sensor reads.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reads {
+    /// Pose of a body frame: x, y, z [m], qw, qx, qy, qz. A particle gives x, y, z.
+    Pose(String),
+    /// Velocity of the centre of mass [m/s] and ω [rad/s], world axes. A particle gives vx, vy, vz.
+    Velocity(String),
+    /// Sum of the contact forces [N], world axes, that all others exert on this body.
+    ContactForce(String),
+    /// Sum of the contact forces [N], world axes, that the second body exerts on the first.
+    PairForce(String, String),
+    /// Kinetic, potential (gravity) and total energy [J].
+    Energy,
+}

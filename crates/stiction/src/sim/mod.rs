@@ -1,0 +1,176 @@
+//! A running simulation: model, state, stepper and warm cache.
+
+mod report;
+mod velocity_step;
+
+pub use report::{Energy, StageTimes, StepReport};
+
+use crate::collide::Contact;
+use crate::contact::warm::WarmCache;
+use crate::contact::{ContactKey, ContactProblem, Solution};
+use crate::coords::State;
+use crate::error::StepError;
+use crate::integrate::Scheme;
+use crate::linalg::Vec3;
+use crate::scene::{Model, Owner, SensorKind};
+use crate::solvers::{SolverKind, SolverSettings, Trace};
+use velocity_step::VelocityStepper;
+
+/// How to step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SimSettings {
+    /// Time-stepping scheme.
+    pub scheme: Scheme,
+    /// Contact solver.
+    pub solver: SolverKind,
+    /// Its settings.
+    pub solver_settings: SolverSettings,
+}
+
+/// Everything that decides how a run goes on: resuming from it is bit-identical.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    /// Time, configuration, velocity.
+    pub state: State,
+    /// Contact forces of the last step.
+    pub warm: WarmCache,
+    /// Steps taken.
+    pub step: u64,
+}
+
+/// A model with its state, stepped in time.
+pub struct Simulation {
+    model: Model,
+    state: State,
+    stepper: VelocityStepper,
+    report: StepReport,
+    step: u64,
+}
+
+impl Simulation {
+    /// A simulation at the initial state of the model.
+    pub fn new(model: Model, settings: SimSettings) -> Simulation {
+        let stepper = VelocityStepper::new(&model, settings);
+        let state = model.initial.clone();
+        Simulation { model, state, stepper, report: StepReport::default(), step: 0 }
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// The present state.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Replaces the state, for example to set a velocity; contact forces of the last step are kept as a guess.
+    pub fn set_state(&mut self, state: State) {
+        assert_eq!(state.q.len(), self.model.layout.nq(), "q of another model");
+        assert_eq!(state.v.len(), self.model.layout.nv(), "v of another model");
+        self.state = state;
+    }
+
+    /// One step of `h` seconds. A solver that does not converge is no error: see [`StepReport::status`].
+    pub fn step(&mut self, h: f64) -> Result<&StepReport, StepError> {
+        self.step_traced(h, &mut ())
+    }
+
+    /// One step, with the convergence curve of its solver.
+    pub fn step_traced(&mut self, h: f64, trace: &mut dyn Trace) -> Result<&StepReport, StepError> {
+        self.stepper.step(&self.model, &mut self.state, h, &mut self.report, trace)?;
+        self.step += 1;
+        self.report.step = self.step;
+        Ok(&self.report)
+    }
+
+    /// The report of the last step.
+    pub fn report(&self) -> &StepReport {
+        &self.report
+    }
+
+    /// The contact problem of the last step, for dumps and comparisons.
+    pub fn problem(&self) -> &ContactProblem {
+        self.stepper.problem()
+    }
+
+    /// The answer of the last step.
+    pub fn solution(&self) -> &Solution {
+        self.stepper.solution()
+    }
+
+    /// The contacts of the last step with the force [N], world axes, on side a.
+    pub fn contacts(&self) -> impl Iterator<Item = (&Contact, Vec3)> {
+        self.stepper.contacts().iter().zip(self.stepper.forces().iter().copied())
+    }
+
+    /// Keys of contacts in words: "body `a` – body `b`".
+    pub fn describe(&self, key: &ContactKey) -> String {
+        let name = |s: crate::coords::ShapeId| match self.model.shapes[s.index()].owner {
+            Owner::Body(b) => format!("body `{}`", self.model.bodies[b.index()].name),
+            Owner::Node(n) => format!("particle `{}`", self.model.nodes[n.index()].name),
+        };
+        format!("{} – {}", name(key.shape_a), name(key.shape_b))
+    }
+
+    /// State, warm cache and step count.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot { state: self.state.clone(), warm: self.stepper.warm().clone(), step: self.step }
+    }
+
+    /// Goes back (or on) to a snapshot of the same model.
+    pub fn restore(&mut self, s: &Snapshot) {
+        self.set_state(s.state.clone());
+        self.stepper.set_warm(s.warm.clone());
+        self.step = s.step;
+    }
+
+    /// Kinetic and potential energy now.
+    pub fn energy(&self) -> Energy {
+        report::energy(&self.model, &self.state)
+    }
+
+    /// Appends the values of sensor `i` (see [`ModelSensor::columns`](crate::scene::ModelSensor::columns)).
+    pub fn read_sensor(&self, i: usize, out: &mut Vec<f64>) {
+        match self.model.sensors[i].kind {
+            SensorKind::Pose(Owner::Body(b)) => {
+                let p = self.model.body_pose(&self.state, b);
+                out.extend(p.translation.to_array());
+                out.extend([p.rotation.w, p.rotation.x, p.rotation.y, p.rotation.z]);
+            }
+            SensorKind::Pose(Owner::Node(n)) => {
+                out.extend(self.model.node_position(&self.state, n).to_array());
+            }
+            SensorKind::Velocity(Owner::Body(b)) => {
+                let (v, w) = self.model.com_velocity(&self.state, b);
+                out.extend(v.to_array());
+                out.extend(w.to_array());
+            }
+            SensorKind::Velocity(Owner::Node(n)) => {
+                out.extend(self.model.node_velocity(&self.state, n).to_array());
+            }
+            SensorKind::ContactForce(on) => out.extend(self.force_on(on, None).to_array()),
+            SensorKind::PairForce(on, by) => out.extend(self.force_on(on, Some(by)).to_array()),
+            SensorKind::Energy => {
+                let e = self.energy();
+                out.extend([e.kinetic, e.potential, e.kinetic + e.potential]);
+            }
+        }
+    }
+
+    /// Sum of contact forces [N], world axes, on `on`, by anything or by one other.
+    pub fn force_on(&self, on: Owner, by: Option<Owner>) -> Vec3 {
+        let owner = |s: crate::coords::ShapeId| self.model.shapes[s.index()].owner;
+        let mut sum = Vec3::ZERO;
+        for (c, f) in self.contacts() {
+            let (a, b) = (owner(c.key.shape_a), owner(c.key.shape_b));
+            if a == on && by.is_none_or(|o| o == b) {
+                sum += f;
+            } else if b == on && by.is_none_or(|o| o == a) {
+                sum -= f;
+            }
+        }
+        sum
+    }
+}

@@ -1,0 +1,91 @@
+//! What a step took and reached: the columns of the tables.
+
+use crate::contact::Residuals;
+use crate::coords::State;
+use crate::linalg::Vec3;
+use crate::scene::Model;
+use crate::solvers::Status;
+
+/// Report of one step.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct StepReport {
+    /// Steps taken, this one included.
+    pub step: u64,
+    /// Time at the end of the step [s].
+    pub t: f64,
+    /// Contacts (points) in the problem.
+    pub contacts: usize,
+    /// Islands that were solved apart.
+    pub islands: usize,
+    /// Sweeps or iterations of the solver.
+    pub iterations: usize,
+    /// Factorisations of the solver.
+    pub factorizations: usize,
+    /// How the solve ended.
+    pub status: Status,
+    /// The yardstick on the answer.
+    pub residuals: Residuals,
+    /// Deepest overlap that was found before the step [m].
+    pub overlap: f64,
+    /// Wall time by stage [s].
+    pub times: StageTimes,
+    /// Energies at the end of the step [J].
+    pub energy: Energy,
+}
+
+/// Wall time by stage [s].
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct StageTimes {
+    /// Finding contacts.
+    pub collide: f64,
+    /// Building the contact problem.
+    pub assemble: f64,
+    /// Solving it.
+    pub solve: f64,
+    /// Measuring the answer with the yardstick.
+    pub measure: f64,
+    /// Moving the state and reporting.
+    pub advance: f64,
+}
+
+impl StageTimes {
+    /// Names of the stages.
+    pub const NAMES: [&'static str; 5] = ["collide", "assemble", "solve", "measure", "advance"];
+
+    /// The times in the order of [`NAMES`](StageTimes::NAMES).
+    pub fn to_array(self) -> [f64; 5] {
+        [self.collide, self.assemble, self.solve, self.measure, self.advance]
+    }
+
+    /// Sum of all stages [s].
+    pub fn total(self) -> f64 {
+        self.to_array().iter().sum()
+    }
+}
+
+/// Energies [J].
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Energy {
+    /// ½ vᵀ M v.
+    pub kinetic: f64,
+    /// −Σ m g·x, zero at the origin.
+    pub potential: f64,
+}
+
+/// Energies of a state.
+pub fn energy(model: &Model, state: &State) -> Energy {
+    let mut e = Energy::default();
+    for b in model.bodies.iter().filter(|b| b.block.is_some()) {
+        let v = Vec3::from_slice(&state.v[b.dof..]);
+        let pose = state.rigid_pose(b.q);
+        let w = (pose.rotation * b.principal).conjugate() * Vec3::from_slice(&state.v[b.dof + 3..]);
+        e.kinetic += 0.5 * (b.mass * v.dot(v) + w.dot(b.moments * w));
+        e.potential -= b.mass * model.gravity.dot(pose.translation);
+    }
+    for n in &model.nodes {
+        let (x, v) = (Vec3::from_slice(&state.q[n.q..]), Vec3::from_slice(&state.v[n.dof..]));
+        e.kinetic += 0.5 * n.mass * v.dot(v);
+        e.potential -= n.mass * model.gravity.dot(x);
+    }
+    e
+}

@@ -1,0 +1,360 @@
+//! The shared velocity-level step: collide → linearise → contact problem → solver → advance.
+
+use super::{SimSettings, StepReport, report};
+use crate::collide::{Collider, Contact};
+use crate::contact::residual::Yardstick;
+use crate::contact::warm::WarmCache;
+use crate::contact::{ContactProblem, Solution, Term};
+use crate::coords::{Anchor, State};
+use crate::error::StepError;
+use crate::integrate::{Scheme, advance};
+use crate::linalg::{BlockMat, Vec3};
+use crate::scene::{Model, Owner};
+use crate::solvers::{self, ContactSolver, Trace};
+use std::time::Instant;
+
+/// Steps a model with any solver of the velocity family. Owns every buffer that a step needs.
+pub struct VelocityStepper {
+    settings: SimSettings,
+    collider: Collider,
+    solver: Box<dyn ContactSolver>,
+    contacts: Vec<Contact>,
+    problem: ContactProblem,
+    solution: Solution,
+    forces: Vec<Vec3>,
+    warm: WarmCache,
+    yardstick: Yardstick,
+    /// Velocity after the smooth forces of the whole step alone.
+    smooth: Vec<f64>,
+    v_end: Vec<f64>,
+}
+
+impl VelocityStepper {
+    pub fn new(model: &Model, settings: SimSettings) -> VelocityStepper {
+        VelocityStepper {
+            settings,
+            collider: Collider::new(model),
+            solver: solvers::make(settings.solver, &settings.solver_settings),
+            contacts: Vec::new(),
+            problem: ContactProblem { a: BlockMat::block_diagonal(&model.layout), ..ContactProblem::default() },
+            solution: Solution::default(),
+            forces: Vec::new(),
+            warm: WarmCache::default(),
+            yardstick: Yardstick::default(),
+            smooth: Vec::new(),
+            v_end: Vec::new(),
+        }
+    }
+
+    pub fn problem(&self) -> &ContactProblem {
+        &self.problem
+    }
+
+    pub fn solution(&self) -> &Solution {
+        &self.solution
+    }
+
+    pub fn contacts(&self) -> &[Contact] {
+        &self.contacts
+    }
+
+    /// Force on side a of each contact [N], world axes.
+    pub fn forces(&self) -> &[Vec3] {
+        &self.forces
+    }
+
+    pub fn warm(&self) -> &WarmCache {
+        &self.warm
+    }
+
+    pub fn set_warm(&mut self, warm: WarmCache) {
+        self.warm = warm;
+    }
+
+    pub fn step(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        h: f64,
+        report: &mut StepReport,
+        trace: &mut dyn Trace,
+    ) -> Result<(), StepError> {
+        if !(h.is_finite() && h > 0.0) {
+            return Err(StepError::TimeStep(h));
+        }
+        check_finite(model, state)?;
+        let mut clock = Clock(Instant::now());
+
+        self.collider.detect(model, state, h, &mut self.contacts);
+        report.times.collide = clock.lap();
+
+        self.linearize(model, state, h);
+        self.fill_contacts(model, state, h);
+        report.times.assemble = clock.lap();
+
+        let solved = self.solver.solve(&self.problem, &mut self.solution, trace);
+        report.times.solve = clock.lap();
+        report.residuals = self.yardstick.measure(&self.problem, &self.solution);
+        report.times.measure = clock.lap();
+
+        report.contacts = self.contacts.len();
+        report.islands = solved.islands;
+        report.iterations = solved.iterations;
+        report.factorizations = solved.factorizations;
+        report.status = solved.status;
+        report.overlap = self.contacts.iter().map(|c| -c.gap).fold(0.0, f64::max);
+
+        match self.settings.scheme {
+            Scheme::ImplicitEuler => {
+                self.collect_forces();
+                advance(model, state, &self.solution.v, &self.solution.v, h);
+            }
+            Scheme::Midpoint => {
+                let v_move = std::mem::take(&mut self.solution.v);
+                self.end_velocity(model, state, h, report, trace);
+                advance(model, state, &v_move, &self.v_end, h);
+                self.solution.v = v_move;
+            }
+        }
+        report.t = state.t;
+        report.energy = report::energy(model, state);
+        check_finite(model, state)?;
+        report.times.advance = clock.lap();
+        Ok(())
+    }
+
+    /// A = M and b = M v + f/α_a for rigid bodies and particles, at the start of the step.
+    fn linearize(&mut self, model: &Model, state: &State, h: f64) {
+        let w = self.settings.scheme.weights(h);
+        let p = &mut self.problem;
+        p.h = h;
+        p.force_per_lambda = w.a;
+        p.velocity_scale = model.gravity.length() * h;
+        p.b.resize(model.layout.nv(), 0.0);
+        self.smooth.clear();
+        self.smooth.extend_from_slice(&state.v);
+        // smooth = v + (whole-step impulse)/M; the scheme takes a share of it.
+        for (i, b) in model.bodies.iter().enumerate() {
+            let Some(block) = b.block else { continue };
+            let r = state.rigid_pose(b.q).rotation;
+            let inertia = b.world_inertia(r);
+            let a = p.a.diagonal_block_mut(block);
+            for k in 0..3 {
+                a[7 * k] = b.mass;
+                for l in 0..3 {
+                    a[6 * (3 + k) + 3 + l] = inertia.col(l)[k];
+                }
+            }
+            let (mut force, mut torque) = (b.mass * model.gravity, Vec3::ZERO);
+            for f in &model.forces {
+                if f.target == Owner::Body(crate::coords::BodyId(i as u32)) {
+                    let share = f.share(state.t, h);
+                    force += share * f.force;
+                    torque += share * (f.torque + (r * f.at).cross(f.force));
+                }
+            }
+            add(&mut self.smooth, b.dof, force * (h / b.mass));
+            add(&mut self.smooth, b.dof + 3, b.world_inertia_inverse(r) * torque * h);
+        }
+        for (i, n) in model.nodes.iter().enumerate() {
+            let a = p.a.diagonal_block_mut(n.block);
+            for k in 0..3 {
+                a[4 * k] = n.mass;
+            }
+            let mut force = n.mass * model.gravity;
+            for f in &model.forces {
+                if f.target == Owner::Node(crate::coords::NodeId(i as u32)) {
+                    force += f.share(state.t, h) * f.force;
+                }
+            }
+            add(&mut self.smooth, n.dof, force * (h / n.mass));
+        }
+        // b = A (v + share · (smooth − v)), share = 1/(α_a h): 1 for implicit Euler, ½ for midpoint.
+        let share = 1.0 / (w.a * h);
+        self.solution.v.clear();
+        self.solution.v.extend(state.v.iter().zip(&self.smooth).map(|(v, s)| v + share * (s - v)));
+        p.a.mul(&self.solution.v, &mut p.b);
+    }
+
+    /// Rows of J, bias and friction of every contact, and the impulses of the last step as a guess.
+    fn fill_contacts(&mut self, model: &Model, state: &State, h: f64) {
+        let p = &mut self.problem;
+        p.j.clear();
+        p.bias.clear();
+        p.friction.clear();
+        p.softness.clear();
+        p.key.clear();
+        self.solution.lambda.clear();
+        for c in &self.contacts {
+            p.j.push(c.frame, terms(model, state, c));
+            // Bodies without columns: their material point's mean velocity over the step.
+            let moving = driven_velocity(model, state, &c.a, h) - driven_velocity(model, state, &c.b, h);
+            let mut bias = c.frame * moving;
+            bias.x += normal_bias(model, state, c, h);
+            p.bias.push(bias);
+            p.friction.push(c.friction);
+            p.softness.push(0.0);
+            p.key.push(c.key);
+            self.solution.lambda.push(c.frame * self.warm.force(&c.key) / p.force_per_lambda);
+        }
+    }
+
+    /// Midpoint only: the contact law at the end of the step, on the contacts that carried load (ERRATA C2).
+    fn end_velocity(
+        &mut self,
+        model: &Model,
+        state: &State,
+        h: f64,
+        report: &mut StepReport,
+        trace: &mut dyn Trace,
+    ) {
+        let p = &mut self.problem;
+        p.a.mul(&self.smooth, &mut p.b);
+        p.force_per_lambda = 1.0 / h;
+        let mut x = Solution { v: self.smooth.clone(), lambda: Vec::new() };
+        for (i, c) in self.contacts.iter().enumerate() {
+            let loaded = self.solution.lambda[i].x > 0.0;
+            // A contact that stayed open in the move gets a bias that keeps it open.
+            let v_n = (p.j.mul_one(i, &state.v)
+                + c.frame * (driven_velocity(model, state, &c.a, h) - driven_velocity(model, state, &c.b, h)))
+            .x;
+            p.bias[i].x -= normal_bias(model, state, c, h);
+            p.bias[i].x += if !loaded {
+                OPEN
+            } else if v_n < -model.contact.restitution_threshold {
+                c.restitution * v_n
+            } else {
+                0.0
+            };
+            x.lambda.push(if loaded { 2.0 * self.solution.lambda[i] } else { Vec3::ZERO });
+        }
+        let solved = self.solver.solve(p, &mut x, trace);
+        report.iterations += solved.iterations;
+        report.factorizations += solved.factorizations;
+        if report.status.is_solved() {
+            report.status = solved.status;
+        }
+        let penetration = report.residuals.penetration;
+        report.residuals = report.residuals.max(self.yardstick.measure(p, &x));
+        report.residuals.penetration = penetration;
+        self.v_end.clear();
+        self.v_end.extend_from_slice(&x.v);
+        self.solution.lambda = x.lambda;
+        self.collect_forces();
+    }
+
+    fn collect_forces(&mut self) {
+        let p = &self.problem;
+        self.forces.clear();
+        self.warm.entries.clear();
+        for (i, c) in self.contacts.iter().enumerate() {
+            let f = c.frame.transpose() * self.solution.lambda[i] * p.force_per_lambda;
+            self.forces.push(f);
+            self.warm.entries.push((c.key, f));
+        }
+        debug_assert!(self.warm.entries.is_sorted_by(|a, b| a.0 < b.0), "contacts come sorted by key");
+    }
+}
+
+/// A bias [m/s] that no contact of a sane scene overcomes within one step.
+const OPEN: f64 = 1e9;
+
+impl crate::scene::ModelForce {
+    /// Share of the step [t, t + h] during which the force acts.
+    fn share(&self, t: f64, h: f64) -> f64 {
+        ((self.until.min(t + h) - self.from.max(t)) / h).clamp(0.0, 1.0)
+    }
+}
+
+/// gap/h for open contacts, bounded recovery for overlaps, Newton's restitution for impacts [m/s].
+fn normal_bias(model: &Model, state: &State, c: &Contact, h: f64) -> f64 {
+    let settings = &model.contact;
+    let gap = (c.gap / h).max(-settings.recovery_speed);
+    if c.restitution > 0.0 {
+        let approach = c.normal().dot(c.a.velocity(model, state) - c.b.velocity(model, state));
+        if approach < -settings.restitution_threshold && c.gap + h * approach < 0.0 {
+            return gap.min(c.restitution * approach);
+        }
+    }
+    gap
+}
+
+/// Mean velocity over the step of a point that moves as prescribed; zero for points with columns.
+fn driven_velocity(model: &Model, state: &State, anchor: &Anchor, h: f64) -> Vec3 {
+    match *anchor {
+        Anchor::Kinematic { body, local } => {
+            let b = &model.bodies[body.index()];
+            let at = |t: f64| b.motion.pose_at(&b.start, t).transform_point(local + b.com);
+            (at(state.t + h) - at(state.t)) / h
+        }
+        _ => Vec3::ZERO,
+    }
+}
+
+/// Columns of both sides of a contact.
+fn terms(model: &Model, state: &State, c: &Contact) -> impl Iterator<Item = Term> {
+    let side = |anchor: &Anchor, sign: f64| -> [Option<Term>; 4] {
+        let mut out = [None; 4];
+        match *anchor {
+            Anchor::World { .. } | Anchor::Kinematic { .. } => {}
+            Anchor::Rigid { body, .. } => {
+                let b = &model.bodies[body.index()];
+                // Both sides meet at the same point, so that impulses are equal, opposite and collinear.
+                let arm = c.point - Vec3::from_slice(&state.q[b.q..]);
+                let block = b.block.expect("a Rigid anchor has a block") as u32;
+                out[0] = Some(Term::Rigid { block, dof: b.dof as u32, sign, arm });
+            }
+            Anchor::Node(n) => {
+                let n = &model.nodes[n.index()];
+                out[0] = Some(Term::Node { block: n.block as u32, dof: n.dof as u32, weight: sign });
+            }
+            Anchor::Weighted { nodes, w, n } => {
+                for k in 0..n as usize {
+                    let node = &model.nodes[nodes[k].index()];
+                    let (block, dof) = (node.block as u32, node.dof as u32);
+                    out[k] = Some(Term::Node { block, dof, weight: sign * w[k] });
+                }
+            }
+            Anchor::Link { .. } => unreachable!("no model holds articulations yet"),
+        }
+        out
+    };
+    side(&c.a, 1.0).into_iter().chain(side(&c.b, -1.0)).flatten()
+}
+
+fn add(x: &mut [f64], at: usize, d: Vec3) {
+    x[at] += d.x;
+    x[at + 1] += d.y;
+    x[at + 2] += d.z;
+}
+
+fn check_finite(model: &Model, state: &State) -> Result<(), StepError> {
+    let bad = |item: String| Err(StepError::NotFinite { item, t: state.t });
+    let ok = |x: &[f64]| x.iter().all(|v| v.is_finite());
+    if ok(&state.q) && ok(&state.v) {
+        return Ok(());
+    }
+    for b in model.bodies.iter().filter(|b| b.block.is_some()) {
+        if !(ok(&state.q[b.q..b.q + 7]) && ok(&state.v[b.dof..b.dof + 6])) {
+            return bad(format!("body `{}`", b.name));
+        }
+    }
+    for n in &model.nodes {
+        if !(ok(&state.q[n.q..n.q + 3]) && ok(&state.v[n.dof..n.dof + 3])) {
+            return bad(format!("particle `{}`", n.name));
+        }
+    }
+    Ok(())
+}
+
+struct Clock(Instant);
+
+impl Clock {
+    /// Seconds since the last lap.
+    fn lap(&mut self) -> f64 {
+        let now = Instant::now();
+        let s = (now - self.0).as_secs_f64();
+        self.0 = now;
+        s
+    }
+}

@@ -1,0 +1,155 @@
+//! Solvers of the velocity family: each takes a [`ContactProblem`] and a guess and returns an answer.
+
+pub mod apgd;
+pub mod exact;
+pub mod pgs;
+
+use crate::contact::{ContactProblem, Solution};
+
+/// A solver of the contact problem.
+pub trait ContactSolver: Send {
+    /// Its name on the command line.
+    fn name(&self) -> &'static str;
+
+    /// `x` holds the guess on entry (sizes must fit) and the answer on return.
+    fn solve(&mut self, p: &ContactProblem, x: &mut Solution, trace: &mut dyn Trace) -> SolveReport;
+}
+
+/// How a solve ended.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// The velocity measure is below the tolerance.
+    #[default]
+    Converged,
+    /// The tolerance is below what 64-bit numbers can reach on this problem; the backward error is at rounding.
+    Floor,
+    /// Out of sweeps, factorisations or iterations.
+    Budget,
+    /// No velocities satisfy the contacts; these ones (by index) contradict each other.
+    Infeasible(Vec<usize>),
+}
+
+impl Status {
+    /// True when the answer is as exact as asked for, or as numbers allow.
+    pub fn is_solved(&self) -> bool {
+        matches!(self, Status::Converged | Status::Floor)
+    }
+
+    /// One word for tables.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Status::Converged => "converged",
+            Status::Floor => "floor",
+            Status::Budget => "budget",
+            Status::Infeasible(_) => "infeasible",
+        }
+    }
+}
+
+/// What a solve took and reached.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct SolveReport {
+    /// How it ended.
+    pub status: Status,
+    /// Iterations of the solver's main loop (sweeps, gradient steps, …).
+    pub iterations: usize,
+    /// Factorisations of a system matrix.
+    pub factorizations: usize,
+    /// The velocity measure of EXACT §5 that was reached, relative to the velocity scale.
+    pub velocity: f64,
+    /// Islands that were solved apart.
+    pub islands: usize,
+}
+
+/// One record of a convergence curve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TraceRecord {
+    /// Which part of the solver speaks.
+    pub stage: &'static str,
+    /// Iterations so far.
+    pub iteration: usize,
+    /// Factorisations so far.
+    pub factorizations: usize,
+    /// Its residual: the relative velocity measure where the solver has one.
+    pub residual: f64,
+}
+
+/// Receives one record per iteration. `()` is silent; a `Vec<TraceRecord>` keeps them.
+pub trait Trace: Send {
+    /// False: nobody listens, so solvers need not compute what only the trace needs.
+    fn wants(&self) -> bool {
+        true
+    }
+
+    /// One record.
+    fn record(&mut self, r: TraceRecord);
+}
+
+impl Trace for () {
+    fn wants(&self) -> bool {
+        false
+    }
+
+    fn record(&mut self, _: TraceRecord) {}
+}
+
+impl Trace for Vec<TraceRecord> {
+    fn record(&mut self, r: TraceRecord) {
+        self.push(r);
+    }
+}
+
+/// The solvers by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SolverKind {
+    /// The default: exact Coulomb friction by the chain of `solvers::exact`.
+    #[default]
+    Exact,
+    /// `exact` with its first two stages only and a looser tolerance: bounded time per step.
+    Realtime,
+    /// Projected Gauss–Seidel with an exact local solve.
+    Pgs,
+    /// Accelerated projected gradient on the convex relaxation (not Coulomb's law while sliding).
+    Apgd,
+}
+
+impl SolverKind {
+    /// All of them, in the order of tables.
+    pub const ALL: [SolverKind; 4] = [SolverKind::Exact, SolverKind::Realtime, SolverKind::Pgs, SolverKind::Apgd];
+
+    /// Name on the command line and in scene files.
+    pub fn name(self) -> &'static str {
+        match self {
+            SolverKind::Exact => "exact",
+            SolverKind::Realtime => "realtime",
+            SolverKind::Pgs => "pgs",
+            SolverKind::Apgd => "apgd",
+        }
+    }
+
+    /// False for solvers of the convex relaxation, whose answer differs from Coulomb's law where contacts slide.
+    pub fn solves_coulomb(self) -> bool {
+        self != SolverKind::Apgd
+    }
+}
+
+/// Settings that all solvers share; `None` is the solver's own default.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SolverSettings {
+    /// Stop when the velocity measure, relative to the velocity scale, is below this.
+    pub tolerance: Option<f64>,
+    /// Most iterations (sweeps for `exact`).
+    pub max_iterations: Option<usize>,
+}
+
+/// Makes a solver.
+pub fn make(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolver> {
+    match kind {
+        SolverKind::Exact => Box::new(exact::Exact::new(exact::Settings::default().with(settings))),
+        SolverKind::Realtime => Box::new(exact::Exact::new(exact::Settings::realtime().with(settings))),
+        SolverKind::Pgs => Box::new(pgs::Pgs::new(settings)),
+        SolverKind::Apgd => Box::new(apgd::Apgd::new(settings)),
+    }
+}
