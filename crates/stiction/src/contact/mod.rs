@@ -11,6 +11,7 @@ pub mod islands;
 mod jacobian;
 pub mod local;
 pub mod residual;
+pub mod samples;
 pub mod warm;
 
 pub use cone::Friction;
