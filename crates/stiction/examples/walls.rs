@@ -15,6 +15,7 @@ fn run(name: &str, p: &ContactProblem, tol: f64) -> SolveReport {
     r
 }
 fn main() {
+    if let Ok(k) = std::env::var("ONE") { let k: u64 = k.parse().unwrap(); run("one", &samples::wall(10,10,[0.3,0.6,0.9][(k%3) as usize], k), 1e-8); return; }
     let n: u64 = std::env::args().nth(1).map(|a| a.parse().unwrap()).unwrap_or(200);
     for a in [0.5, 0.95, 1.0, 1.02, 1.2] { let mu = 0.5f64; run(&format!("incline {a}"), &samples::incline(mu.atan()*a, mu), 1e-8); }
     run("stack", &samples::heavy_stack(5), 1e-8);

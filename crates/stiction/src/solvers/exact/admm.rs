@@ -37,7 +37,9 @@ impl<D: Delassus> Chain<'_, D> {
             }
             self.judge_splitting(&s);
             self.sweep_best(5);
+            // Newton takes over the kernel's factors.
             self.polish_best(1e-6, 6, 1.0);
+            s.factored = false;
         }
     }
 

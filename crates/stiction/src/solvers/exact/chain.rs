@@ -43,6 +43,8 @@ pub(super) struct Chain<'a, D: Delassus> {
     pub best_merit: f64,
     /// Velocity measure of `b.best`.
     best_velocity: f64,
+    /// The backward error of `b.best` is at rounding.
+    best_at_floor: bool,
     status: Option<Status>,
 }
 
@@ -74,6 +76,7 @@ impl<'a, D: Delassus> Chain<'a, D> {
             factorizations: 0,
             best_merit: f64::INFINITY,
             best_velocity: f64::INFINITY,
+            best_at_floor: false,
             status: None,
         }
     }
@@ -174,14 +177,18 @@ impl<'a, D: Delassus> Chain<'a, D> {
         }
         let merit = if f64::is_finite(sum) { sum.sqrt() } else { f64::INFINITY };
         let velocity = worst / self.speed;
+        // At rounding, go on only while that still pays.
+        if self.best_at_floor && merit > 0.5 * self.best_merit {
+            self.status = Some(Status::Floor);
+        }
         if merit < self.best_merit {
             self.best_merit = merit;
             self.best_velocity = velocity;
             self.b.best.copy_from_slice(r);
             if velocity <= self.settings.tolerance {
                 self.status = Some(Status::Converged);
-            } else if self.backward(r) <= FLOOR {
-                self.status = Some(Status::Floor);
+            } else {
+                self.best_at_floor = self.backward(r) <= FLOOR;
             }
         }
         if self.trace.wants() {

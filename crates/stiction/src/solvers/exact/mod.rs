@@ -35,8 +35,8 @@ use rayon::prelude::*;
 /// Settings of the chain; the defaults are those that were measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// Stop when the velocity measure, relative to the velocity scale, is below this. 1e-8 for tables, 1e-6 for
-    /// real time.
+    /// Stop when the velocity measure, relative to the velocity scale, is below this. 1e-9 by default, so that
+    /// the natural map stays below 1e-8 m/s at free velocities of several m/s; 1e-5 for real time.
     pub tolerance: f64,
     /// Sweeps of the first NNCG run in stage 1.
     pub first_sweeps: usize,
@@ -53,7 +53,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
-            tolerance: 1e-8,
+            tolerance: 1e-9,
             first_sweeps: 100,
             second_sweeps: 300,
             max_factorizations: 2000,
