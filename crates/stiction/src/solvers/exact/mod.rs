@@ -27,6 +27,7 @@ mod sweep;
 use super::{ContactSolver, SolveReport, SolverSettings, Status, Trace};
 use crate::contact::bodies::Bodies;
 use crate::contact::islands::Islands;
+use crate::contact::local::LocalForm;
 use crate::contact::{ContactProblem, LocalProblem, Solution};
 use crate::linalg::Vec3;
 use chain::{Buffers, Chain};
@@ -106,12 +107,25 @@ impl Exact {
 
     /// Solves a bare problem `u = W r + q`; `r` holds the guess on entry and the answer on return.
     pub fn solve_local(&mut self, p: &LocalProblem, r: &mut [Vec3], trace: &mut dyn Trace) -> SolveReport {
-        todo!()
+        let mut form = LocalForm::new(p);
+        let mut report = Chain::new(&mut form, &mut self.local, &self.settings, 0.0, trace).run(r);
+        report.islands = usize::from(!r.is_empty());
+        report
     }
 
     /// Where dofs are coupled through `A` in a way that the body form does not know: build W.
     fn solve_coupled(&mut self, p: &ContactProblem, x: &mut Solution, trace: &mut dyn Trace) -> SolveReport {
-        todo!()
+        let local = LocalProblem::from_problem(p);
+        let mut form = LocalForm::new(&local);
+        let mut r: Vec<Vec3> = x.lambda.iter().zip(&p.friction).map(|(l, f)| *l / f.stretch()).collect();
+        let mut report =
+            Chain::new(&mut form, &mut self.local, &self.settings, p.velocity_scale, trace).run(&mut r);
+        for (l, (r, f)) in x.lambda.iter_mut().zip(r.iter().zip(&p.friction)) {
+            *l = *r * f.stretch();
+        }
+        x.v.copy_from_slice(&p.velocity_of(&x.lambda));
+        report.islands = 1;
+        report
     }
 }
 
