@@ -1,1 +1,399 @@
-//! stub
+//! The Delassus operator of free bodies without ever building it: impulses change body velocities, and contact
+//! velocities are read off the bodies. One pass over the contacts costs O(contacts).
+
+use super::delassus::Delassus;
+use super::{ContactProblem, Term};
+use crate::linalg::{BlockLu, Mat3, Mat6, Vec3, Vec6, skew};
+
+/// How a body moves a contact: `share · (v + ω × arm)`.
+#[derive(Clone, Copy, Debug)]
+struct Side {
+    body: u32,
+    share: f64,
+    arm: Vec3,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct BodyData {
+    block: u32,
+    dof: u32,
+    mass: f64,
+    inertia: Mat3,
+    mass_inverse: f64,
+    /// Zero for particles.
+    inertia_inverse: Mat3,
+    rigid: bool,
+}
+
+/// Contacts of one island and the bodies that they move.
+///
+/// Elliptic cones are stretched to round ones: frames carry the factors, impulses and velocities are those of the
+/// round problem ([`Friction::stretch`](super::Friction::stretch)).
+#[derive(Default)]
+pub struct Bodies {
+    bodies: Vec<BodyData>,
+    free_velocity: Vec<Vec6>,
+    slot_of_block: Vec<u32>,
+    frame: Vec<Mat3>,
+    bias: Vec<Vec3>,
+    softness: Vec<Vec3>,
+    mu: Vec<f64>,
+    free: Vec<Vec3>,
+    diagonal: Vec<Mat3>,
+    scale: Vec<f64>,
+    side_start: Vec<u32>,
+    sides: Vec<Side>,
+    /// Velocities and impulses that `contact_velocity` sees.
+    loaded: Vec<Vec6>,
+    loaded_r: Vec<Vec3>,
+    work: Vec<Vec6>,
+    p: Vec<Mat3>,
+    lu: BlockLu,
+    rhs: Vec<[f64; 6]>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Bodies {
+    /// Takes the given contacts of `p`. False when `p` has couplings that this form does not know (dofs coupled
+    /// through `A`, or blocks that are not the inertia of a particle or a rigid body).
+    pub fn prepare(&mut self, p: &ContactProblem, contacts: &[u32]) -> bool {
+        self.bodies.clear();
+        self.frame.clear();
+        self.bias.clear();
+        self.softness.clear();
+        self.mu.clear();
+        self.side_start.clear();
+        self.side_start.push(0);
+        self.sides.clear();
+        self.free_velocity.clear();
+        self.slot_of_block.resize(p.a.block_rows(), NONE);
+        for &c in contacts {
+            let c = c as usize;
+            let k = p.friction[c].stretch();
+            self.frame.push(Mat3::from_diagonal(k) * p.j.frame[c]);
+            self.bias.push(k * p.bias[c]);
+            self.softness.push(p.softness[c] * k * k);
+            self.mu.push(p.friction[c].mean());
+            for t in p.j.terms(c) {
+                let slot = &mut self.slot_of_block[t.block()];
+                if *slot == NONE {
+                    let Some(body) = body_data(p, t) else {
+                        self.forget_slots();
+                        return false;
+                    };
+                    *slot = self.bodies.len() as u32;
+                    self.bodies.push(body);
+                }
+                let (share, arm) = match *t {
+                    Term::Node { weight, .. } => (weight, Vec3::ZERO),
+                    Term::Rigid { sign, arm, .. } => (sign, arm),
+                };
+                self.sides.push(Side { body: *slot, share, arm });
+            }
+            self.side_start.push(self.sides.len() as u32);
+        }
+        self.forget_slots();
+        for b in &self.bodies {
+            let d = b.dof as usize;
+            let lin = Vec3::from_slice(&p.b[d..]) * b.mass_inverse;
+            let ang = if b.rigid { b.inertia_inverse * Vec3::from_slice(&p.b[d + 3..]) } else { Vec3::ZERO };
+            self.free_velocity.push(Vec6 { lin, ang });
+        }
+        self.free.clear();
+        self.diagonal.clear();
+        self.scale.clear();
+        for c in 0..contacts.len() {
+            self.free.push(self.relative(c, &self.free_velocity) + self.bias[c]);
+            let d = self.diagonal_block(c);
+            let mean = (d.x_axis.x + d.y_axis.y + d.z_axis.z) / 3.0;
+            self.diagonal.push(d);
+            self.scale.push(if mean > 0.0 { mean } else { 1.0 });
+        }
+        self.loaded.clear();
+        self.loaded.extend_from_slice(&self.free_velocity);
+        self.loaded_r.clear();
+        self.loaded_r.resize(contacts.len(), Vec3::ZERO);
+        true
+    }
+
+    /// Writes A⁻¹(b + Jᵀ r) of the bodies of the island into `v`.
+    pub fn write_velocity(&mut self, r: &[Vec3], v: &mut [f64]) {
+        self.body_velocities(r);
+        for (b, w) in self.bodies.iter().zip(&self.work) {
+            let d = b.dof as usize;
+            w.lin.write_to_slice(&mut v[d..d + 3]);
+            if b.rigid {
+                w.ang.write_to_slice(&mut v[d + 3..d + 6]);
+            }
+        }
+    }
+
+    /// Number of dofs of the bodies.
+    pub fn dofs(&self) -> usize {
+        self.bodies.iter().map(|b| if b.rigid { 6 } else { 3 }).sum()
+    }
+
+    fn forget_slots(&mut self) {
+        for b in &self.bodies {
+            self.slot_of_block[b.block as usize] = NONE;
+        }
+    }
+
+    fn sides(&self, c: usize) -> &[Side] {
+        &self.sides[self.side_start[c] as usize..self.side_start[c + 1] as usize]
+    }
+
+    #[inline(always)]
+    fn relative(&self, c: usize, v: &[Vec6]) -> Vec3 {
+        let mut u = Vec3::ZERO;
+        for s in self.sides(c) {
+            let b = &v[s.body as usize];
+            u += s.share * (b.lin + b.ang.cross(s.arm));
+        }
+        self.frame[c] * u
+    }
+
+    fn diagonal_block(&self, c: usize) -> Mat3 {
+        let mut world = Mat3::ZERO;
+        for (i, s) in self.sides(c).iter().enumerate() {
+            for t in &self.sides(c)[i..] {
+                if s.body == t.body {
+                    let b = &self.bodies[s.body as usize];
+                    let m = s.share
+                        * t.share
+                        * (Mat3::from_diagonal(Vec3::splat(b.mass_inverse))
+                            - skew(s.arm) * b.inertia_inverse * skew(t.arm));
+                    world += if std::ptr::eq(s, t) { m } else { m + m.transpose() };
+                }
+            }
+        }
+        self.frame[c] * world * self.frame[c].transpose() + Mat3::from_diagonal(self.softness[c])
+    }
+
+    /// Body velocities A⁻¹(b + Jᵀ r) into `work`.
+    fn body_velocities(&mut self, r: &[Vec3]) {
+        self.work.clear();
+        self.work.extend_from_slice(&self.free_velocity);
+        let mut work = std::mem::take(&mut self.work);
+        for (c, r) in r.iter().enumerate() {
+            if *r != Vec3::ZERO {
+                self.push_bodies(c, *r, &mut work);
+            }
+        }
+        self.work = work;
+    }
+
+    #[inline(always)]
+    fn push_bodies(&self, c: usize, dr: Vec3, v: &mut [Vec6]) {
+        let p = self.frame[c].transpose() * dr;
+        for s in self.sides(c) {
+            let b = &self.bodies[s.body as usize];
+            let w = &mut v[s.body as usize];
+            let p = s.share * p;
+            w.lin += b.mass_inverse * p;
+            w.ang += b.inertia_inverse * s.arm.cross(p);
+        }
+    }
+}
+
+fn body_data(p: &ContactProblem, t: &Term) -> Option<BodyData> {
+    let (dof, n) = p.a.block(t.block());
+    let a = p.a.diagonal_block(t.block());
+    let mut base = BodyData {
+        block: t.block() as u32,
+        dof: dof as u32,
+        mass: a[0],
+        inertia: Mat3::IDENTITY,
+        mass_inverse: 1.0 / a[0],
+        inertia_inverse: Mat3::ZERO,
+        rigid: n == 6,
+    };
+    for i in 0..3 {
+        for j in 0..n {
+            if a[i * n + j] != if i == j { a[0] } else { 0.0 } {
+                return None;
+            }
+        }
+    }
+    match n {
+        3 => Some(base),
+        6 => {
+            let at = |i: usize, j: usize| a[6 * (3 + i) + 3 + j];
+            base.inertia = Mat3::from_cols(
+                Vec3::new(at(0, 0), at(1, 0), at(2, 0)),
+                Vec3::new(at(0, 1), at(1, 1), at(2, 1)),
+                Vec3::new(at(0, 2), at(1, 2), at(2, 2)),
+            );
+            base.inertia_inverse = base.inertia.inverse();
+            Some(base)
+        }
+        _ => None,
+    }
+}
+
+impl Delassus for Bodies {
+    fn contacts(&self) -> usize {
+        self.mu.len()
+    }
+
+    fn mu(&self, c: usize) -> f64 {
+        self.mu[c]
+    }
+
+    fn free(&self, c: usize) -> Vec3 {
+        self.free[c]
+    }
+
+    fn diagonal(&self, c: usize) -> Mat3 {
+        self.diagonal[c]
+    }
+
+    fn scale(&self, c: usize) -> f64 {
+        self.scale[c]
+    }
+
+    fn velocity(&mut self, r: &[Vec3], u: &mut [Vec3]) {
+        self.body_velocities(r);
+        for c in 0..r.len() {
+            u[c] = self.relative(c, &self.work) + self.bias[c] + self.softness[c] * r[c];
+        }
+    }
+
+    fn magnitude(&mut self, r: &[Vec3], size: &mut [f64]) {
+        // Sums of |impulse| and |moment| per body bound what cancels in its velocity.
+        self.work.clear();
+        self.work.resize(self.bodies.len(), Vec6::ZERO);
+        for (c, r) in r.iter().enumerate() {
+            let p = (self.frame[c].transpose() * *r).length();
+            for s in &self.sides[self.side_start[c] as usize..self.side_start[c + 1] as usize] {
+                let b = &self.bodies[s.body as usize];
+                let w = &mut self.work[s.body as usize];
+                let p = s.share.abs() * p;
+                let i = &b.inertia_inverse;
+                w.lin.x += b.mass_inverse * p;
+                w.ang.x += i.x_axis.x.max(i.y_axis.y).max(i.z_axis.z) * s.arm.length() * p;
+            }
+        }
+        for c in 0..r.len() {
+            size[c] = self
+                .sides(c)
+                .iter()
+                .map(|s| {
+                    let w = &self.work[s.body as usize];
+                    s.share.abs() * (w.lin.x + w.ang.x * s.arm.length())
+                })
+                .sum();
+        }
+    }
+
+    fn load(&mut self, r: &[Vec3]) {
+        self.body_velocities(r);
+        std::mem::swap(&mut self.work, &mut self.loaded);
+        self.loaded_r.clear();
+        self.loaded_r.extend_from_slice(r);
+    }
+
+    #[inline(always)]
+    fn contact_velocity(&self, c: usize) -> Vec3 {
+        self.relative(c, &self.loaded) + self.bias[c] + self.softness[c] * self.loaded_r[c]
+    }
+
+    #[inline(always)]
+    fn add_impulse(&mut self, c: usize, dr: Vec3) {
+        let mut v = std::mem::take(&mut self.loaded);
+        self.push_bodies(c, dr, &mut v);
+        self.loaded = v;
+        self.loaded_r[c] += dr;
+    }
+
+    /// The primal form: A + Jᵀ P J has the size of the dofs and the structure of the body graph.
+    fn factor(&mut self, p: &[Mat3]) -> bool {
+        self.p.clear();
+        for (c, p) in p.iter().enumerate() {
+            // Softness moves to the left: (I + P s)⁻¹ P.
+            let soft = self.softness[c] != Vec3::ZERO && *p != Mat3::ZERO;
+            let softened = |p: Mat3| {
+                (Mat3::IDENTITY + p * Mat3::from_diagonal(self.softness[c])).inverse() * p
+            };
+            self.p.push(if soft { softened(*p) } else { *p });
+        }
+        let mut lu = std::mem::take(&mut self.lu);
+        lu.set_pattern(
+            self.bodies.len(),
+            (0..self.mu.len()).flat_map(|c| {
+                let s = self.sides(c);
+                s.iter().enumerate().flat_map(move |(i, a)| s[i + 1..].iter().map(move |b| (a.body, b.body)))
+            }),
+        );
+        for (i, b) in self.bodies.iter().enumerate() {
+            *lu.diagonal_mut(i) =
+                if b.rigid { Mat6::rigid(b.mass, b.inertia) } else { Mat6::rigid(b.mass, Mat3::IDENTITY) };
+        }
+        for c in 0..self.mu.len() {
+            if self.p[c] == Mat3::ZERO {
+                continue;
+            }
+            let q = self.frame[c].transpose() * self.p[c] * self.frame[c];
+            for a in self.sides(c) {
+                for b in self.sides(c) {
+                    lu.add(a.body as usize, b.body as usize, &stiffness(a, b, q));
+                }
+            }
+        }
+        let ok = lu.factor();
+        self.lu = lu;
+        ok
+    }
+
+    fn solve(&mut self, g: &[Vec3], dy: &mut [Vec3]) {
+        // v = (A + Jᵀ P J)⁻¹ Jᵀ P g, dy = P (g − J v).
+        self.rhs.clear();
+        self.rhs.resize(self.bodies.len(), [0.0; 6]);
+        for c in 0..g.len() {
+            if self.p[c] == Mat3::ZERO {
+                continue;
+            }
+            let p = self.frame[c].transpose() * (self.p[c] * g[c]);
+            for s in &self.sides[self.side_start[c] as usize..self.side_start[c + 1] as usize] {
+                let x = &mut self.rhs[s.body as usize];
+                let (f, t) = (s.share * p, s.arm.cross(s.share * p));
+                for k in 0..3 {
+                    x[k] += f[k];
+                    x[3 + k] += t[k];
+                }
+            }
+        }
+        self.lu.solve(&mut self.rhs);
+        for c in 0..g.len() {
+            dy[c] = if self.p[c] == Mat3::ZERO {
+                Vec3::ZERO
+            } else {
+                let mut u = Vec3::ZERO;
+                for s in self.sides(c) {
+                    let x = Vec6::from_slice(&self.rhs[s.body as usize]);
+                    u += s.share * (x.lin + x.ang.cross(s.arm));
+                }
+                self.p[c] * (g[c] - self.frame[c] * u)
+            };
+        }
+    }
+}
+
+/// T_aᵀ Q T_b for `T = share [I, −[arm]×]`: the 6×6 stiffness that a contact puts between two bodies.
+fn stiffness(a: &Side, b: &Side, q: Mat3) -> Mat6 {
+    let q = (a.share * b.share) * q;
+    let (sa, sb) = (skew(a.arm), skew(b.arm));
+    let (qs, sq) = (q * sb, sa * q);
+    let sqs = sq * sb;
+    let mut m = Mat6::ZERO;
+    for j in 0..3 {
+        for i in 0..3 {
+            m.0[i][j] = q.col(j)[i];
+            m.0[i][3 + j] = -qs.col(j)[i];
+            m.0[3 + i][j] = sq.col(j)[i];
+            m.0[3 + i][3 + j] = -sqs.col(j)[i];
+        }
+    }
+    m
+}

@@ -2,6 +2,8 @@
 
 pub mod apgd;
 pub mod exact;
+pub mod local_solve;
+pub mod measure;
 pub mod pgs;
 
 use crate::contact::{ContactProblem, Solution};

@@ -1,27 +1,203 @@
-//! stub
-use super::*;
-use crate::contact::LocalProblem;
+//! `exact`, the default solver: Signorini's condition and Coulomb's friction to a stated residual.
+//!
+//! A chain of methods, each handing its best impulse to the next, all judged by one merit and sharing one
+//! factorisation kernel:
+//!
+//! | stage | what | file |
+//! |---|---|---|
+//! | 0 | Alart–Curnier Newton from the impulses of the last step | [`alart_curnier`] |
+//! | 1 | Gauss–Seidel accelerated by nonlinear conjugate gradients (NNCG), then Newton; twice | [`sweep`] |
+//! | 2 | rounds of interior point, proximal point and ADMM, each polished by Newton | [`interior_point`], [`proximal_point`], [`admm`] |
+//! | 3 | certificate of infeasibility | [`infeasible`] |
+//!
+//! Impulses stay in physical units; every constant is dimensionless because each contact is weighted by one
+//! number, `d = trace(W_cc)/3`: scaled impulses are `√d r`, scaled velocities `u/√d`.
+//!
+//! Stops when `max d |r − P_K(r − û/d)| ≤ tolerance · V` with `V` the largest free velocity (or g·h), or when the
+//! error is at rounding relative to the terms that cancel in it ([`Status::Floor`]).
+
+mod admm;
+mod alart_curnier;
+mod chain;
+mod infeasible;
+mod interior_point;
+mod proximal_point;
+mod sweep;
+
+use super::{ContactSolver, SolveReport, SolverSettings, Status, Trace};
+use crate::contact::bodies::Bodies;
+use crate::contact::islands::Islands;
+use crate::contact::local::LocalForm;
+use crate::contact::{ContactProblem, LocalProblem, Solution};
 use crate::linalg::Vec3;
-/// Settings of the chain.
-#[derive(Clone, Copy, Debug)]
-pub struct Settings { /// stub
- pub tolerance: f64 }
-impl Default for Settings { fn default() -> Self { Settings { tolerance: 1e-8 } } }
-impl Settings {
-    /// Stages 0 and 1 only.
-    pub fn realtime() -> Settings { Settings::default() }
-    /// With what the user asked for.
-    pub fn with(self, _s: &SolverSettings) -> Settings { self }
+use chain::{Buffers, Chain};
+use rayon::prelude::*;
+
+/// Settings of the chain; the defaults are those that were measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Stop when the velocity measure, relative to the velocity scale, is below this. 1e-8 for tables, 1e-6 for
+    /// real time.
+    pub tolerance: f64,
+    /// Sweeps of the first NNCG run in stage 1.
+    pub first_sweeps: usize,
+    /// Sweeps of the second NNCG run in stage 1.
+    pub second_sweeps: usize,
+    /// Most factorisations before giving up.
+    pub max_factorizations: usize,
+    /// Most sweeps before giving up.
+    pub max_sweeps: usize,
+    /// Rounds of stage 2; 0 ends after stage 1.
+    pub rounds: usize,
 }
-/// The chain.
-pub struct Exact;
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            tolerance: 1e-8,
+            first_sweeps: 100,
+            second_sweeps: 300,
+            max_factorizations: 2000,
+            max_sweeps: 4000,
+            rounds: 8,
+        }
+    }
+}
+
+impl Settings {
+    /// Stages 0 and 1 only, one NNCG run, and a looser tolerance: bounded work per step.
+    pub fn realtime() -> Settings {
+        Settings { tolerance: 1e-5, first_sweeps: 200, second_sweeps: 0, rounds: 0, ..Settings::default() }
+    }
+
+    /// With what the user asked for; `max_iterations` bounds the sweeps.
+    pub fn with(mut self, s: &SolverSettings) -> Settings {
+        self.tolerance = s.tolerance.unwrap_or(self.tolerance);
+        self.max_sweeps = s.max_iterations.unwrap_or(self.max_sweeps);
+        self
+    }
+}
+
+/// An island with everything that solving it needs; kept from step to step.
+#[derive(Default)]
+struct Lane {
+    bodies: Bodies,
+    buffers: Buffers,
+    r: Vec<Vec3>,
+    report: SolveReport,
+    known: bool,
+}
+
+/// The default solver. Islands are solved apart, in parallel where there are several.
+pub struct Exact {
+    settings: Settings,
+    islands: Islands,
+    lanes: Vec<Lane>,
+    local: Buffers,
+}
+
+/// With fewer contacts than this in all, starting threads costs more than it gains.
+const PARALLEL_CONTACTS: usize = 64;
+
 impl Exact {
     /// With settings.
-    pub fn new(_settings: Settings) -> Exact { Exact }
-    /// Solves a bare problem; `r` holds the guess on entry and the answer on return.
-    pub fn solve_local(&mut self, _p: &LocalProblem, _r: &mut [Vec3], _trace: &mut dyn Trace) -> SolveReport { todo!() }
+    pub fn new(settings: Settings) -> Exact {
+        Exact { settings, islands: Islands::default(), lanes: Vec::new(), local: Buffers::default() }
+    }
+
+    /// Solves a bare problem `u = W r + q`; `r` holds the guess on entry and the answer on return.
+    pub fn solve_local(&mut self, p: &LocalProblem, r: &mut [Vec3], trace: &mut dyn Trace) -> SolveReport {
+        let mut form = LocalForm::new(p);
+        let mut report = Chain::new(&mut form, &mut self.local, &self.settings, 0.0, trace).run(r);
+        report.islands = usize::from(!r.is_empty());
+        report
+    }
+
+    /// Where dofs are coupled through `A` in a way that the body form does not know: build W.
+    fn solve_coupled(&mut self, p: &ContactProblem, x: &mut Solution, trace: &mut dyn Trace) -> SolveReport {
+        let local = LocalProblem::from_problem(p);
+        let mut form = LocalForm::new(&local);
+        let mut r: Vec<Vec3> = x.lambda.iter().zip(&p.friction).map(|(l, f)| *l / f.stretch()).collect();
+        let mut report =
+            Chain::new(&mut form, &mut self.local, &self.settings, p.velocity_scale, trace).run(&mut r);
+        for (l, (r, f)) in x.lambda.iter_mut().zip(r.iter().zip(&p.friction)) {
+            *l = *r * f.stretch();
+        }
+        x.v.copy_from_slice(&p.velocity_of(&x.lambda));
+        report.islands = 1;
+        report
+    }
 }
+
 impl ContactSolver for Exact {
-    fn name(&self) -> &'static str { "exact" }
-    fn solve(&mut self, _p: &ContactProblem, _x: &mut Solution, _trace: &mut dyn Trace) -> SolveReport { todo!() }
+    fn name(&self) -> &'static str {
+        "exact"
+    }
+
+    fn solve(&mut self, p: &ContactProblem, x: &mut Solution, trace: &mut dyn Trace) -> SolveReport {
+        self.islands.find(p);
+        let n = self.islands.len();
+        if self.lanes.len() < n {
+            self.lanes.resize_with(n, Lane::default);
+        }
+        p.free_velocity(&mut x.v);
+        let (islands, settings) = (&self.islands, &self.settings);
+        let lambda = &x.lambda;
+        let solve = |i: usize, lane: &mut Lane, trace: &mut dyn Trace| {
+            let contacts = islands.contacts(i);
+            lane.known = lane.bodies.prepare(p, contacts);
+            if !lane.known {
+                return;
+            }
+            lane.r.clear();
+            lane.r.extend(contacts.iter().map(|&c| lambda[c as usize] / p.friction[c as usize].stretch()));
+            let mut chain =
+                Chain::new(&mut lane.bodies, &mut lane.buffers, settings, p.velocity_scale, trace);
+            lane.report = chain.run(&mut lane.r);
+        };
+        let lanes = &mut self.lanes[..n];
+        if trace.wants() || n < 2 || p.contacts() < PARALLEL_CONTACTS || rayon::current_num_threads() < 2 {
+            for (i, lane) in lanes.iter_mut().enumerate() {
+                solve(i, lane, trace);
+            }
+        } else {
+            lanes.par_iter_mut().enumerate().for_each(|(i, lane)| solve(i, lane, &mut ()));
+        }
+        if self.lanes[..n].iter().any(|l| !l.known) {
+            return self.solve_coupled(p, x, trace);
+        }
+        let mut report = SolveReport { islands: n, ..SolveReport::default() };
+        for (i, lane) in self.lanes[..n].iter_mut().enumerate() {
+            let contacts = self.islands.contacts(i);
+            for (&c, r) in contacts.iter().zip(&lane.r) {
+                x.lambda[c as usize] = *r * p.friction[c as usize].stretch();
+            }
+            lane.bodies.write_velocity(&lane.r, &mut x.v);
+            report.iterations = report.iterations.max(lane.report.iterations);
+            report.factorizations = report.factorizations.max(lane.report.factorizations);
+            report.velocity = report.velocity.max(lane.report.velocity);
+            merge_status(&mut report.status, &lane.report.status, contacts);
+        }
+        report
+    }
+}
+
+/// The worst status of all islands; contact indices become those of the whole problem.
+fn merge_status(all: &mut Status, one: &Status, contacts: &[u32]) {
+    let rank = |s: &Status| match s {
+        Status::Converged => 0,
+        Status::Floor => 1,
+        Status::Budget => 2,
+        Status::Infeasible(_) => 3,
+    };
+    match (&mut *all, one) {
+        (Status::Infeasible(a), Status::Infeasible(b)) => {
+            a.extend(b.iter().map(|&c| contacts[c] as usize));
+        }
+        (_, Status::Infeasible(b)) => {
+            *all = Status::Infeasible(b.iter().map(|&c| contacts[c] as usize).collect());
+        }
+        _ if rank(one) > rank(all) => *all = one.clone(),
+        _ => {}
+    }
 }

@@ -1,0 +1,234 @@
+//! The chain itself: stages, stopping rule, budget, and the best impulse seen so far.
+
+use super::{Settings, SolveReport, Status, Trace};
+use crate::contact::cone::natural_map;
+use crate::contact::delassus::Delassus;
+use crate::linalg::{Mat3, Vec3};
+use crate::solvers::TraceRecord;
+
+/// Below this backward error no solver in 64-bit numbers improves (EXACT §5).
+const FLOOR: f64 = 2e-15;
+
+/// Vectors of the chain, kept from step to step.
+#[derive(Default)]
+pub(super) struct Buffers {
+    pub u: Vec<Vec3>,
+    pub size: Vec<f64>,
+    pub best: Vec<Vec3>,
+    pub x: Vec<Vec3>,
+    pub y: Vec<Vec3>,
+    pub trial: Vec<Vec3>,
+    pub g: Vec<Vec3>,
+    pub dy: Vec<Vec3>,
+    pub centre: Vec<Vec3>,
+    pub p: Vec<Mat3>,
+    pub modes: Vec<super::alart_curnier::Mode>,
+    pub old_modes: Vec<super::alart_curnier::Mode>,
+    pub swept: Vec<Vec3>,
+    pub direction: Vec<Vec3>,
+    pub a_warm: Vec<f64>,
+}
+
+/// One problem on its way through the stages.
+pub(super) struct Chain<'a, D: Delassus> {
+    pub d: &'a mut D,
+    pub b: &'a mut Buffers,
+    pub settings: &'a Settings,
+    trace: &'a mut dyn Trace,
+    /// V [m/s].
+    pub speed: f64,
+    pub sweeps: usize,
+    pub factorizations: usize,
+    /// Merit of `b.best`.
+    pub best_merit: f64,
+    /// Velocity measure of `b.best`.
+    best_velocity: f64,
+    status: Option<Status>,
+}
+
+impl<'a, D: Delassus> Chain<'a, D> {
+    /// `speed` is the least velocity by which errors are judged (g·h in a simulation).
+    pub fn new(
+        d: &'a mut D,
+        b: &'a mut Buffers,
+        settings: &'a Settings,
+        speed: f64,
+        trace: &'a mut dyn Trace,
+    ) -> Self {
+        let n = d.contacts();
+        let speed = (0..n).map(|c| d.free(c).length()).fold(speed, f64::max);
+        b.best.clear();
+        b.best.resize(n, Vec3::ZERO);
+        b.a_warm.clear();
+        b.a_warm.resize(n, 0.0);
+        for v in [&mut b.u, &mut b.x, &mut b.y, &mut b.trial, &mut b.g, &mut b.dy, &mut b.centre, &mut b.swept] {
+            v.resize(n, Vec3::ZERO);
+        }
+        Chain {
+            d,
+            b,
+            settings,
+            trace,
+            speed: if speed > 0.0 { speed } else { 1.0 },
+            sweeps: 0,
+            factorizations: 0,
+            best_merit: f64::INFINITY,
+            best_velocity: f64::INFINITY,
+            status: None,
+        }
+    }
+
+    /// Runs the stages; `r` holds the guess on entry and the best impulse on return.
+    pub fn run(&mut self, r: &mut [Vec3]) -> SolveReport {
+        if !r.is_empty() {
+            self.stages(r);
+            r.copy_from_slice(&self.b.best);
+        } else {
+            (self.status, self.best_velocity) = (Some(Status::Converged), 0.0);
+        }
+        SolveReport {
+            status: self.status.take().unwrap_or(Status::Budget),
+            iterations: self.sweeps,
+            factorizations: self.factorizations,
+            velocity: self.best_velocity,
+            islands: 1,
+        }
+    }
+
+    fn stages(&mut self, guess: &[Vec3]) {
+        let warm = guess.iter().any(|r| *r != Vec3::ZERO) && guess.iter().all(|r| r.is_finite());
+        if warm {
+            self.evaluate(guess, "warm");
+            if self.finished() {
+                return;
+            }
+        }
+        self.b.y.fill(Vec3::ZERO);
+        self.with(|s| &mut s.y, |chain, zero| chain.evaluate(zero, "zero"));
+        if self.finished() {
+            return;
+        }
+        // Stage 0. A warm start that is worse than nothing is not kept: `best` is then zero.
+        if warm && self.b.best.iter().any(|r| *r != Vec3::ZERO) {
+            self.polish_best(1e-6, 6, 1.0);
+        }
+        // Stage 1.
+        for (sweeps, prox) in [(self.settings.first_sweeps, 1e-6), (self.settings.second_sweeps, 1e-10)] {
+            if self.finished() || sweeps == 0 {
+                break;
+            }
+            self.sweep_best(sweeps);
+            loop {
+                let before = self.best_merit;
+                self.polish_best(prox, 12, 6.0);
+                if self.finished() || self.best_merit > 0.1 * before {
+                    break;
+                }
+                self.sweep_best(5);
+            }
+        }
+        // Stage 2.
+        for round in 0..self.settings.rounds {
+            if self.finished() {
+                return;
+            }
+            self.interior_point(round);
+            self.sweep_best(10);
+            self.polish_best(1e-6, 12, 6.0);
+            if self.finished() {
+                return;
+            }
+            self.proximal_point(if round == 0 { 1e-2 } else { 1e-3 }, 40 * (round + 1));
+            self.polish_best(1e-6, 6, 1.0);
+            if self.finished() {
+                return;
+            }
+            self.admm(300 << round, if round == 0 { 100 } else { 300 });
+            if self.finished() {
+                return;
+            }
+            if let Some(contacts) = self.infeasible() {
+                self.status = Some(Status::Infeasible(contacts));
+                return;
+            }
+        }
+    }
+
+    /// N(r) = ‖√d (r − P_K(r − û/d))‖₂. Leaves the velocities at `r` in `b.u`, keeps `r` if it is the best so
+    /// far, and ends the chain when `r` meets the tolerance.
+    pub fn evaluate(&mut self, r: &[Vec3], stage: &'static str) -> f64 {
+        let mut u = std::mem::take(&mut self.b.u);
+        self.d.velocity(r, &mut u);
+        self.b.u = u;
+        self.judge(r, stage)
+    }
+
+    /// The same where `b.u` already holds the velocities at `r`.
+    pub fn judge(&mut self, r: &[Vec3], stage: &'static str) -> f64 {
+        let (mut sum, mut worst) = (0.0, 0.0f64);
+        for c in 0..r.len() {
+            let s = self.d.scale(c);
+            let e = natural_map(r[c], self.b.u[c], self.d.mu(c), s).length();
+            sum += s * e * e;
+            worst = worst.max(s * e);
+        }
+        let merit = if f64::is_finite(sum) { sum.sqrt() } else { f64::INFINITY };
+        let velocity = worst / self.speed;
+        if merit < self.best_merit {
+            self.best_merit = merit;
+            self.best_velocity = velocity;
+            self.b.best.copy_from_slice(r);
+            if velocity <= self.settings.tolerance {
+                self.status = Some(Status::Converged);
+            } else if self.backward(r) <= FLOOR {
+                self.status = Some(Status::Floor);
+            }
+        }
+        if self.trace.wants() {
+            let (iteration, factorizations) = (self.sweeps, self.factorizations);
+            self.trace.record(TraceRecord { stage, iteration, factorizations, residual: velocity });
+        }
+        merit
+    }
+
+    /// max d |nat| / (|q| + (|W||r|)): the error relative to the terms that cancel in it. `b.u` belongs to `r`.
+    fn backward(&mut self, r: &[Vec3]) -> f64 {
+        let mut size = std::mem::take(&mut self.b.size);
+        size.resize(r.len(), 0.0);
+        self.d.magnitude(r, &mut size);
+        let mut worst = 0.0f64;
+        for c in 0..r.len() {
+            let s = self.d.scale(c);
+            let e = s * natural_map(r[c], self.b.u[c], self.d.mu(c), s).length();
+            if e > 0.0 {
+                worst = worst.max(e / (self.d.free(c).length() + size[c]));
+            }
+        }
+        self.b.size = size;
+        worst
+    }
+
+    /// Solved, or out of budget.
+    pub fn finished(&self) -> bool {
+        self.status.is_some()
+            || self.factorizations >= self.settings.max_factorizations
+            || self.sweeps >= self.settings.max_sweeps
+    }
+
+    /// Calls `f` with one of the buffers taken out, and puts it back.
+    pub fn with<T>(
+        &mut self,
+        which: impl Fn(&mut Buffers) -> &mut Vec<Vec3>,
+        f: impl FnOnce(&mut Self, &mut [Vec3]) -> T,
+    ) -> T {
+        let mut taken = std::mem::take(which(self.b));
+        let out = f(self, &mut taken);
+        *which(self.b) = taken;
+        out
+    }
+
+    /// Σ d a·b: the inner product of scaled impulses.
+    pub fn dot(&self, a: &[Vec3], b: &[Vec3]) -> f64 {
+        a.iter().zip(b).enumerate().map(|(c, (a, b))| self.d.scale(c) * a.dot(*b)).sum()
+    }
+}

@@ -1,0 +1,45 @@
+//! How far an impulse is from solving `u = W r + q`: the velocity measure on which solvers stop.
+//!
+//! `vel = max_c d_c |r_c − P_K(r_c − û_c/d_c)| / V` with `d_c` the scale of the contact's block and `V` the speed
+//! by which errors are judged. Unlike the natural map with a unit step it does not change when all masses do.
+
+use crate::contact::cone;
+use crate::contact::delassus::Delassus;
+use crate::linalg::Vec3;
+
+/// V = max(max_c |q_c|, least) [m/s]; positive, so that it can divide.
+pub fn velocity_scale<D: Delassus + ?Sized>(d: &D, least: f64) -> f64 {
+    (0..d.contacts()).map(|c| d.free(c).length()).fold(least.max(f64::MIN_POSITIVE), f64::max)
+}
+
+/// Natural map of contact `c` with de Saxcé's shift, as an impulse: zero exactly where Coulomb's law holds.
+pub fn natural<D: Delassus + ?Sized>(d: &D, c: usize, r: Vec3, u: Vec3) -> Vec3 {
+    cone::natural_map(r, u, d.mu(c), d.scale(c))
+}
+
+/// Natural map of contact `c` of the convex relaxation (no shift): zero where `r` minimises ½rᵀWr + qᵀr on the cone.
+pub fn natural_relaxed<D: Delassus + ?Sized>(d: &D, c: usize, r: Vec3, u: Vec3) -> Vec3 {
+    r - cone::project(r - u / d.scale(c), d.mu(c))
+}
+
+/// The velocity measure of `r` with `u = W r + q`, relative to `scale` (see [`velocity_scale`]).
+pub fn velocity_measure<D: Delassus + ?Sized>(d: &D, r: &[Vec3], u: &[Vec3], scale: f64) -> f64 {
+    largest(d, |c| natural(d, c, r[c], u[c])) / scale
+}
+
+/// The same measure of the convex relaxation.
+pub fn relaxed_measure<D: Delassus + ?Sized>(d: &D, r: &[Vec3], u: &[Vec3], scale: f64) -> f64 {
+    largest(d, |c| natural_relaxed(d, c, r[c], u[c])) / scale
+}
+
+/// max_c d_c |x_c|; infinite where a number is not finite, so that no solver takes NaN for small.
+fn largest<D: Delassus + ?Sized>(d: &D, x: impl Fn(usize) -> Vec3) -> f64 {
+    let mut max = 0.0_f64;
+    for c in 0..d.contacts() {
+        let size = d.scale(c) * x(c).length();
+        if !(size <= max) {
+            max = if size.is_nan() { f64::INFINITY } else { size };
+        }
+    }
+    max
+}
