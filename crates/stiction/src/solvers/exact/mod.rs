@@ -8,7 +8,7 @@
 //! | 0 | Alart–Curnier Newton from the impulses of the last step | [`alart_curnier`] |
 //! | 1 | Gauss–Seidel accelerated by nonlinear conjugate gradients (NNCG), then Newton; twice | [`sweep`] |
 //! | 2 | rounds of interior point, proximal point and ADMM, each polished by Newton | [`interior_point`], [`proximal_point`], [`admm`] |
-//! | 3 | certificate of infeasibility | [`infeasible`] |
+//! | 2, each round | certificate of infeasibility; continuation where some μ > 1 | [`infeasible`], [`continuation`] |
 //!
 //! Impulses stay in physical units; every constant is dimensionless because each contact is weighted by one
 //! number, `d = trace(W_cc)/3`: scaled impulses are `√d r`, scaled velocities `u/√d`.
@@ -19,6 +19,7 @@
 mod admm;
 mod alart_curnier;
 mod chain;
+mod continuation;
 mod infeasible;
 mod interior_point;
 mod proximal_point;
