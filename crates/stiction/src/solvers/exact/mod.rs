@@ -58,7 +58,7 @@ impl Default for Settings {
             tolerance: 1e-9,
             first_sweeps: 100,
             second_sweeps: 300,
-            max_factorizations: 2000,
+            max_factorizations: 4000,
             max_sweeps: 4000,
             rounds: 8,
         }
