@@ -1,14 +1,11 @@
 //! Box against box: fifteen separating axes, then a face cut or one point between two edges.
 
-use super::clip::{cut_to_face, load_face};
+use super::polytope::{PREFER_FACE, face_touches, swap_sides};
 use super::solid::Poly;
-use super::touch::{Found, Scratch, Touch};
+use super::touch::{Found, Scratch, Touch, deepest, is_askew};
 use crate::coords::Pose;
 use crate::linalg::{Mat3, Vec3};
 
-/// A crossing of edges must be better than the best face by this share of the boxes' size: where both fit, the face
-/// gives a whole patch and does not flicker.
-const PREFER_FACE: f64 = 1e-3;
 /// A face of the second box must be better than one of the first by this share of their size, for the same reason.
 const PREFER_FIRST: f64 = 1e-6;
 /// Edges whose directions differ by less (sine of the angle) are parallel: a face axis covers them.
@@ -39,7 +36,7 @@ pub(super) fn block_block(
     let best_face = if second { s2[i2] } else { s1[i1] };
 
     // Crossings of edges: axis eᵢ × bⱼ.
-    let mut best_edge = best_face + PREFER_FACE * size;
+    let mut best_edge = best_face;
     let mut edges = None;
     for i in 0..3 {
         for j in 0..3 {
@@ -61,35 +58,39 @@ pub(super) fn block_block(
         }
     }
 
-    if let Some((i, j, axis)) = edges {
-        cross_edges(half1, half2, rel, &r, (i, j, axis), best_edge, (poly1, poly2), scratch);
-    } else if second {
-        // The second box has the reference face: cut in its frame, then swap.
-        let back = rel.inverse();
-        let first = scratch.touches.len();
-        let face = 2 * i2 + usize::from(t2[i2] > 0.0);
-        let n2 = poly2.faces[face].normal;
-        let incident = poly1.face_toward(back.rotation.conjugate() * -n2);
-        load_face(scratch, &poly1, incident, &back);
-        cut_to_face(scratch, &poly2, face, &back, poly1.face_name(incident), prediction);
-        for touch in &mut scratch.touches[first..] {
-            *touch = Touch {
-                p1: touch.p2,
-                p2: touch.p1,
-                // From the second box to the first, in the frame of the first.
-                n: r * n2,
-                gap: touch.gap,
-                f1: touch.f2,
-                f2: touch.f1,
-            };
+    let tolerance = PREFER_FACE * size;
+    if best_edge <= best_face + tolerance {
+        if second {
+            // The second box has the reference face: cut in its frame, then swap.
+            face_touches(
+                &poly2,
+                2 * i2 + usize::from(t2[i2] > 0.0),
+                &poly1,
+                &rel.inverse(),
+                prediction,
+                scratch,
+            );
+            swap_sides(&mut scratch.touches, rel);
+        } else {
+            face_touches(&poly1, 2 * i1 + usize::from(t[i1] < 0.0), &poly2, rel, prediction, scratch);
         }
-    } else {
-        let face = 2 * i1 + usize::from(t[i1] < 0.0);
-        let incident = poly2.face_toward(r.transpose() * -poly1.faces[face].normal);
-        load_face(scratch, &poly2, incident, rel);
-        cut_to_face(scratch, &poly1, face, rel, poly2.face_name(incident), prediction);
+        if deepest(&scratch.touches) <= best_face + tolerance {
+            return Found::Touches;
+        }
+        // What is lowest over the face does not lie over the face.
+        scratch.touches.clear();
     }
-    if scratch.touches.is_empty() { Found::Beside } else { Found::Touches }
+    match edges {
+        Some(edges) => {
+            let touch = cross_edges(half1, half2, rel, &r, edges, best_edge, (poly1, poly2));
+            if best_edge > 0.0 && is_askew(&touch, rel, tolerance) {
+                return Found::Beside;
+            }
+            scratch.touches.push(touch);
+            Found::Touches
+        }
+        None => Found::Beside,
+    }
 }
 
 /// One point where an edge along eᵢ of the first box crosses an edge along bⱼ of the second; `axis` points from the
@@ -102,8 +103,7 @@ fn cross_edges(
     (i, j, axis): (usize, usize, Vec3),
     gap: f64,
     (poly1, poly2): (Poly<'_>, Poly<'_>),
-    scratch: &mut Scratch,
-) {
+) -> Touch {
     let (k1, end1) = edge_toward(half1, i, axis);
     let (k2, end2) = edge_toward(half2, j, r.transpose() * -axis);
     let (p, d1) = (end1, unit(i));
@@ -114,14 +114,14 @@ fn cross_edges(
     let den = 1.0 - c * c;
     let s = ((w.dot(d1) - c * w.dot(d2)) / den).clamp(0.0, 2.0 * half1[i]);
     let u = ((c * w.dot(d1) - w.dot(d2)) / den).clamp(0.0, 2.0 * half2[j]);
-    scratch.touches.push(Touch {
+    Touch {
         p1: p + d1 * s,
         p2: end2 + unit(j) * u,
         n: -axis,
         gap,
         f1: poly1.edge_name(k1, k1 | 1 << i),
         f2: poly2.edge_name(k2, k2 | 1 << j),
-    });
+    }
 }
 
 /// The edge along `axis` that lies farthest towards `dir`: its lower corner, by number and place.

@@ -5,7 +5,7 @@ use super::clip::{cut_to_face, is_over, load_face, load_segment};
 use super::polytope::{PREFER_FACE, swap_sides};
 use super::round::ALONG;
 use super::solid::{Poly, feature};
-use super::touch::{Scratch, Touch};
+use super::touch::{Scratch, Touch, deepest};
 use crate::coords::Pose;
 use crate::linalg::Vec3;
 use parry3d_f64::query::details::contact_support_map_support_map_with_params;
@@ -20,6 +20,18 @@ pub(super) struct Convex<'a> {
     pub form: Form<'a>,
     /// For a triangle of a mesh: its outward normal. What lies behind it is inside the mesh.
     pub front: Option<Vec3>,
+}
+
+impl Convex<'_> {
+    /// Axis and radius of the round side that looks along `dir`, if it is one.
+    fn side(&self, dir: Vec3) -> Option<([Vec3; 2], f64)> {
+        match self.form {
+            Form::Poly(_) => None,
+            Form::Segment(h) => Some(([Vec3::new(0.0, 0.0, -h), Vec3::new(0.0, 0.0, h)], self.radius)),
+            Form::Cylinder { half_height: h, radius, .. } => (dir.y.abs() < FRAC_1_SQRT_2)
+                .then_some(([Vec3::new(0.0, -h, 0.0), Vec3::new(0.0, h, 0.0)], radius)),
+        }
+    }
 }
 
 /// What touches when a convex shape lies on a face.
@@ -99,12 +111,15 @@ pub(super) fn convex_convex(
             swap_sides(&mut scratch.touches[first..], rel);
         }
         _ => {
-            along_lines(one, two, rel, dir, prediction, scratch);
+            along_sides(one, two, rel, dir, prediction, scratch);
         }
     }
-    // No face or line lies under the other shape: the nearest points remain.
-    if scratch.touches.len() == first {
-        let gap = distance - one.radius - two.radius;
+    // No face or line lies under what is nearest: the nearest points themselves remain.
+    let gap = distance - one.radius - two.radius;
+    if scratch.touches.len() == first
+        || !behind && deepest(&scratch.touches[first..]) > gap + 2.0 * PREFER_FACE * size
+    {
+        scratch.touches.truncate(first);
         push(one, two, rel, (p, q, dir, gap), feature::WHOLE, prediction, scratch);
     }
 }
@@ -155,15 +170,16 @@ fn lay_on_face(
     let lowest = other.core.support_point(rel, -n);
     let distance = n.dot(lowest) - poly.faces[face].offset;
     let gap = distance - other.radius;
-    let seen = scratch.touches[first..].iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
+    let seen = deepest(&scratch.touches[first..]);
     if gap < seen - MISSED * size && is_over(&poly, face, lowest) {
         let on_face = lowest - n * distance;
         push(reference, other, rel, (on_face, lowest, n, gap), feature::WHOLE, prediction, scratch);
     }
 }
 
-/// Two nearly parallel lines (cylinders side by side, a capsule along a cylinder) share two points.
-fn along_lines(
+/// Two nearly parallel round sides (cylinders side by side, a capsule along a cylinder) share two points, each with
+/// its own normal, across the first axis.
+fn along_sides(
     one: &Convex<'_>,
     two: &Convex<'_>,
     rel: &Pose,
@@ -171,14 +187,14 @@ fn along_lines(
     prediction: f64,
     scratch: &mut Scratch,
 ) {
-    let Some([a, a_end]) = one.form.line(dir) else { return };
-    let Some(line2) = two.form.line(rel.rotation.conjugate() * -dir) else { return };
-    let [b, b_end] = line2.map(|p| rel.transform_point(p));
+    let Some(([a, a_end], r1)) = one.side(dir) else { return };
+    let Some((axis2, r2)) = two.side(rel.rotation.conjugate() * -dir) else { return };
+    let [b, b_end] = axis2.map(|p| rel.transform_point(p));
     let (u, v) = (a_end - a, b_end - b);
     if u.cross(v).length() > ALONG * u.length() * v.length() {
         return;
     }
-    // Share along the first line of each end of the second.
+    // Share along the first axis of each end of the second.
     let share = |p: Vec3| (p - a).dot(u) / u.length_squared();
     let (s, e) = (share(b), share(b_end));
     let (low, high) = (s.min(e).max(0.0), s.max(e).min(1.0));
@@ -186,10 +202,15 @@ fn along_lines(
         return;
     }
     for (k, at) in [low, high].into_iter().enumerate() {
-        let p = a + u * at;
-        let q = b + v * ((at - s) / (e - s));
-        let gap = dir.dot(q - p) - one.radius - two.radius;
-        push(one, two, rel, (p, q, dir, gap), feature::vertex(k as u32), prediction, scratch);
+        let (p, q) = (a + u * at, b + v * ((at - s) / (e - s)));
+        let distance = p.distance(q);
+        let gap = distance - r1 - r2;
+        if gap <= prediction && distance > 0.0 {
+            let out = (q - p) / distance;
+            let p2 = rel.inverse_transform_point(q - out * r2);
+            let name = feature::vertex(k as u32);
+            scratch.touches.push(Touch { p1: p + out * r1, p2, n: -out, gap, f1: name, f2: name });
+        }
     }
 }
 

@@ -3,13 +3,14 @@
 
 use super::clip::{cut_to_face, load_face};
 use super::solid::{Edge, Poly};
-use super::touch::{Found, Scratch, Touch};
+use super::touch::{Found, Scratch, Touch, deepest, is_askew};
 use crate::coords::Pose;
 use crate::linalg::Vec3;
 
-/// As for boxes: faces give patches and do not flicker, so they win where both fit. A share of the size.
+/// A crossing of edges must be better than the best face by this share of the size: where both fit, the face gives a
+/// whole patch and does not flicker.
 pub(super) const PREFER_FACE: f64 = 1e-3;
-/// As for boxes: the first shape wins where both fit.
+/// A face of the second shape must be better than one of the first by this share of the size, for the same reason.
 const PREFER_FIRST: f64 = 1e-6;
 /// Edges whose directions differ by less (sine of the angle) are parallel: a face axis covers them.
 const PARALLEL: f64 = 1e-4;
@@ -50,19 +51,36 @@ pub(super) fn poly_poly(
     if s2 > prediction {
         return Found::Apart;
     }
-    let second = s2 > s1 + PREFER_FIRST * size;
-    let threshold = s1.max(s2) + PREFER_FACE * size;
-    match best_crossing(one, two, rel, threshold) {
-        Some(c) if c.gap > prediction => return Found::Apart,
-        Some(c) => push_crossing(one, two, rel, &c, scratch),
-        None if second => {
-            let first = scratch.touches.len();
-            face_touches(two, face2, one, &back, prediction, scratch);
-            swap_sides(&mut scratch.touches[first..], rel);
-        }
-        None => face_touches(one, face1, two, rel, prediction, scratch),
+    let best_face = s1.max(s2);
+    let crossing = best_crossing(one, two, rel, best_face);
+    if crossing.as_ref().is_some_and(|c| c.gap > prediction) {
+        return Found::Apart;
     }
-    if scratch.touches.is_empty() { Found::Beside } else { Found::Touches }
+    let tolerance = PREFER_FACE * size;
+    if crossing.as_ref().is_none_or(|c| c.gap <= best_face + tolerance) {
+        if s2 > s1 + PREFER_FIRST * size {
+            face_touches(two, face2, one, &back, prediction, scratch);
+            swap_sides(&mut scratch.touches, rel);
+        } else {
+            face_touches(one, face1, two, rel, prediction, scratch);
+        }
+        if deepest(&scratch.touches) <= best_face + tolerance {
+            return Found::Touches;
+        }
+        // What is lowest over the face does not lie over the face.
+        scratch.touches.clear();
+    }
+    match crossing {
+        Some(c) => {
+            let touch = crossing_touch(one, two, rel, &c);
+            if c.gap > 0.0 && is_askew(&touch, rel, tolerance) {
+                return Found::Beside;
+            }
+            scratch.touches.push(touch);
+            Found::Touches
+        }
+        None => Found::Beside,
+    }
 }
 
 /// Touches of the face of a reference shape (side 1) with the face of another that looks at it.
@@ -134,7 +152,7 @@ fn best_crossing(one: &Poly<'_>, two: &Poly<'_>, rel: &Pose, threshold: f64) -> 
     found
 }
 
-fn push_crossing(one: &Poly<'_>, two: &Poly<'_>, rel: &Pose, c: &Crossing, scratch: &mut Scratch) {
+fn crossing_touch(one: &Poly<'_>, two: &Poly<'_>, rel: &Pose, c: &Crossing) -> Touch {
     let [p, p_end] = c.edge1.ends.map(|v| one.vertices[v as usize]);
     let [q2, q2_end] = c.edge2.ends.map(|v| two.vertices[v as usize]);
     let (d1, d2, w) = (p_end - p, rel.rotation * (q2_end - q2), rel.transform_point(q2) - p);
@@ -143,12 +161,12 @@ fn push_crossing(one: &Poly<'_>, two: &Poly<'_>, rel: &Pose, c: &Crossing, scrat
     let den = a * e - b * b;
     let s = ((w.dot(d1) * e - b * w.dot(d2)) / den).clamp(0.0, 1.0);
     let u = ((b * w.dot(d1) - a * w.dot(d2)) / den).clamp(0.0, 1.0);
-    scratch.touches.push(Touch {
+    Touch {
         p1: p + d1 * s,
         p2: q2 + (q2_end - q2) * u,
         n: -c.axis,
         gap: c.gap,
         f1: one.edge_name(c.edge1.ends[0], c.edge1.ends[1]),
         f2: two.edge_name(c.edge2.ends[0], c.edge2.ends[1]),
-    });
+    }
 }

@@ -156,7 +156,7 @@ pub(super) fn nearest_on_face(c: Vec3, poly: &Poly<'_>, face: usize) -> Nearest 
 }
 
 /// Axes whose directions differ by less (sine) touch along a line: two points, at the ends of what they share.
-pub(super) const ALONG: f64 = 0.05;
+pub(super) const ALONG: f64 = 0.02;
 
 /// Touches of two capsules (half height, radius), the second at `rel` in the frame of the first.
 pub(super) fn capsule_capsule(

@@ -1,6 +1,7 @@
 //! What the narrow phase finds: points that touch, before they get their anchors and coefficients.
 
 use super::clip::Corner;
+use crate::coords::Pose;
 use crate::linalg::Vec3;
 
 /// A pair of points of two shapes.
@@ -20,6 +21,18 @@ pub(super) struct Touch {
     pub f2: u64,
 }
 
+/// The smallest gap of some touches.
+pub(super) fn deepest(touches: &[Touch]) -> f64 {
+    touches.iter().map(|t| t.gap).fold(f64::INFINITY, f64::min)
+}
+
+/// Do the points of a touch, with `rel` the pose of shape 2 in the frame of shape 1, stand this far beside each other?
+/// Then corners pass each other, and the axis that keeps them apart is not the way between them.
+pub(super) fn is_askew(t: &Touch, rel: &Pose, distance: f64) -> bool {
+    let d = t.p1 - rel.transform_point(t.p2);
+    (d - t.n * t.gap).length() > distance
+}
+
 /// Buffers of the narrow phase; results go to `touches`.
 #[derive(Default)]
 pub(super) struct Scratch {
@@ -35,6 +48,6 @@ pub(super) enum Found {
     Apart,
     /// They are near, and the touches are complete.
     Touches,
-    /// They are near, but the face of the best axis does not lie under the other shape.
+    /// They are near, but the face or edges of the best axis do not lie where they are nearest.
     Beside,
 }
