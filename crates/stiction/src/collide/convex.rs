@@ -83,9 +83,7 @@ pub(super) fn convex_convex(
     scratch: &mut Scratch,
 ) {
     let reach = prediction + one.radius + two.radius;
-    let simplex = &mut VoronoiSimplex::new();
-    let found = contact_support_map_support_map_with_params(rel, one.core, two.core, reach, simplex, None);
-    let GJKResult::ClosestPoints(p, q, dir) = found else { return };
+    let Some((p, q, dir)) = nearest(one.core, two.core, rel, size, reach) else { return };
     let distance = dir.dot(q - p);
 
     let back = rel.inverse();
@@ -121,6 +119,38 @@ pub(super) fn convex_convex(
     {
         scratch.touches.truncate(first);
         push(one, two, rel, (p, q, dir, gap), feature::WHOLE, prediction, scratch);
+    }
+}
+
+/// Nearest points of two cores (deepest ones if they overlap) in the frame of the first, and the direction from the
+/// first to the second; none beyond `reach`.
+fn nearest(
+    one: &dyn SupportMap,
+    two: &dyn SupportMap,
+    rel: &Pose,
+    size: f64,
+    reach: f64,
+) -> Option<(Vec3, Vec3, Vec3)> {
+    // parry's tolerances are absolute, so it is asked at unit size; a power of two changes no bit.
+    let scale = if size > 0.0 { (-size.log2().round()).exp2() } else { 1.0 };
+    let (one, two) = (Scaled { core: one, scale }, Scaled { core: two, scale });
+    let rel = Pose::from_parts(rel.translation * scale, rel.rotation);
+    let simplex = &mut VoronoiSimplex::new();
+    match contact_support_map_support_map_with_params(&rel, &one, &two, reach * scale, simplex, None) {
+        GJKResult::ClosestPoints(p, q, dir) => Some((p / scale, q / scale, dir)),
+        _ => None,
+    }
+}
+
+/// A core in another unit of length.
+struct Scaled<'a> {
+    core: &'a dyn SupportMap,
+    scale: f64,
+}
+
+impl SupportMap for Scaled<'_> {
+    fn local_support_point(&self, dir: Vec3) -> Vec3 {
+        self.core.local_support_point(dir) * self.scale
     }
 }
 

@@ -135,11 +135,17 @@ impl Polytope {
                 vertices.push(*p);
             }
         }
-        let loops: Vec<Vec<u32>> = loops
+        let mut loops: Vec<Vec<u32>> = loops
             .into_iter()
             .map(|l| l.into_iter().map(|v| number[v as usize]).filter(|v| *v != u32::MAX).collect())
             .filter(|l: &Vec<u32>| l.len() >= 3)
             .collect();
+        // Number faces by their corners: the order in which the hull was built depends on rounding.
+        for l in &mut loops {
+            let lowest = (0..l.len()).min_by_key(|k| l[*k]).unwrap_or(0);
+            l.rotate_left(lowest);
+        }
+        loops.sort_unstable();
         Polytope::from_loops(vertices, &loops)
     }
 
