@@ -154,8 +154,11 @@ fn millimetres_and_metres_give_the_same_contacts() {
         let got = detect(&model, &model.initial, 0.01);
         assert!(keys(&got) == keys(&want), "unit {unit}: {} and {} contacts", got.len(), want.len());
         for (g, w) in got.iter().zip(&want) {
-            assert!((g.gap / unit - w.gap).abs() < 1e-6, "{} against {}", g.gap / unit, w.gap);
-            assert!((g.point / unit - w.point).length() < 1e-5 && (g.normal() - w.normal()).length() < 1e-5);
+            // Where two curved surfaces overlap, the search for the direction ends within its tolerance: the depth
+            // is flat there, so the direction has the square root of the depth's error.
+            let (dg, dp) = (g.gap / unit - w.gap, g.point / unit - w.point);
+            let dn = g.normal() - w.normal();
+            assert!(dg.abs() < 1e-6 && dp.length() < 1e-3 && dn.length() < 1e-3, "{dg} {dp} {dn}");
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::scene::{Model, ModelPair, ModelShape, Owner, SurfaceFriction};
 const ALONG_NORMAL: f64 = 1e-6;
 
 /// The rule of the bodies to which two shapes belong.
-pub(super) fn rule<'a>(model: &'a Model, a: Owner, b: Owner) -> Option<&'a ModelPair> {
+pub(super) fn rule(model: &Model, a: Owner, b: Owner) -> Option<&ModelPair> {
     match (a, b) {
         (Owner::Body(a), Owner::Body(b)) if !model.pairs.is_empty() => model.pair_rule(a, b),
         _ => None,
