@@ -70,6 +70,8 @@ impl<'a> Form<'a> {
 /// Polygon corners this much higher than the true lowest point, as a share of the size, miss it.
 const MISSED: f64 = 1e-6;
 
+/// How deep, as a share of the size, an overlap may be so that the face it is seen over is surely the way out.
+const SHALLOW: f64 = 0.05;
 /// How deep, as a share of the size, something may lie behind a triangle and still come out through its front.
 const DEEPEST: f64 = 0.1;
 
@@ -83,24 +85,17 @@ pub(super) fn convex_convex(
     scratch: &mut Scratch,
 ) {
     let reach = prediction + one.radius + two.radius;
-    let Some((p, q, dir)) = nearest(one.core, two.core, rel, size, reach) else { return };
-    let distance = dir.dot(q - p);
-
     let back = rel.inverse();
-    let face1 = one.form.faces().and_then(|poly| best_face(&poly, two.core, rel));
-    let face2 = two.form.faces().and_then(|poly| best_face(&poly, one.core, &back));
+    let face1 = one.form.faces().map(|poly| best_face(&poly, two.core, rel));
+    let face2 = two.form.faces().map(|poly| best_face(&poly, one.core, &back));
     let s1 = face1.map_or(f64::NEG_INFINITY, |f| f.1);
     let s2 = face2.map_or(f64::NEG_INFINITY, |f| f.1);
     if s1.max(s2) > reach {
         return;
     }
-    // Seen from behind, the distance to a triangle is a depth: the way out is through the front.
-    let behind = one.front.is_some_and(|n| n.dot(dir) <= 0.0)
-        || two.front.is_some_and(|n| (rel.rotation * n).dot(dir) >= 0.0);
-    let needed = if behind { -prediction.max(DEEPEST * size) } else { distance - PREFER_FACE * size };
-    let second = s2 > s1 + MISSED * size;
     let first = scratch.touches.len();
-    match (face1, face2) {
+    let second = s2 > s1 + MISSED * size;
+    let mut lay = |needed: f64, scratch: &mut Scratch| match (face1, face2) {
         (Some((face, s)), _) if !second && s >= needed => {
             lay_on_face(one, face, two, rel, size, prediction, scratch);
         }
@@ -108,15 +103,33 @@ pub(super) fn convex_convex(
             lay_on_face(two, face, one, &back, size, prediction, scratch);
             swap_sides(&mut scratch.touches[first..], rel);
         }
-        _ => {
-            along_sides(one, two, rel, dir, prediction, scratch);
-        }
+        _ => {}
+    };
+    let radii = one.radius + two.radius;
+    let tolerance = PREFER_FACE * size;
+
+    // A shallow touch whose lowest point lies over the face needs no search: that face is the nearest way out.
+    lay(-SHALLOW * size, scratch);
+    if deepest(&scratch.touches[first..]) <= s1.max(s2) - radii + tolerance {
+        return;
+    }
+    scratch.touches.truncate(first);
+
+    let Some((p, q, dir)) = nearest(one.core, two.core, rel, size, reach) else { return };
+    let distance = dir.dot(q - p);
+    // Seen from behind, the distance to a triangle is a depth: the way out is through the front.
+    let behind = one.front.is_some_and(|n| n.dot(dir) <= 0.0)
+        || two.front.is_some_and(|n| (rel.rotation * n).dot(dir) >= 0.0);
+    let needed = if behind { -prediction.max(DEEPEST * size) } else { distance - tolerance };
+    if s1.max(s2) >= needed {
+        lay(needed, scratch);
+    } else {
+        along_sides(one, two, rel, dir, prediction, scratch);
     }
     // No face or line lies under what is nearest: the nearest points themselves remain.
-    let gap = distance - one.radius - two.radius;
-    if scratch.touches.len() == first
-        || !behind && deepest(&scratch.touches[first..]) > gap + 2.0 * PREFER_FACE * size
-    {
+    let gap = distance - radii;
+    let found = deepest(&scratch.touches[first..]);
+    if scratch.touches.len() == first || !behind && found > gap + 2.0 * tolerance {
         scratch.touches.truncate(first);
         push(one, two, rel, (p, q, dir, gap), feature::WHOLE, prediction, scratch);
     }
@@ -155,13 +168,13 @@ impl SupportMap for Scaled<'_> {
 }
 
 /// The face out of which the other core stands farthest, and how far; `rel` is the pose of the other.
-fn best_face(poly: &Poly<'_>, other: &dyn SupportMap, rel: &Pose) -> Option<(usize, f64)> {
-    let mut best = None;
+fn best_face(poly: &Poly<'_>, other: &dyn SupportMap, rel: &Pose) -> (usize, f64) {
+    let mut best = (0, f64::NEG_INFINITY);
     for (k, f) in poly.faces.iter().enumerate() {
         let lowest = other.support_point(rel, -f.normal);
         let s = f.normal.dot(lowest) - f.offset;
-        if best.is_none_or(|b: (usize, f64)| s > b.1) {
-            best = Some((k, s));
+        if s > best.1 {
+            best = (k, s);
         }
     }
     best
