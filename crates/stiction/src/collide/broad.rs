@@ -13,8 +13,8 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    fn overlaps(&self, other: &Bounds) -> bool {
-        self.min.cmple(other.max).all() && other.min.cmple(self.max).all()
+    fn overlaps_along(&self, other: &Bounds, axis: usize) -> bool {
+        self.min[axis] <= other.max[axis] && other.min[axis] <= self.max[axis]
     }
 }
 
@@ -23,18 +23,74 @@ impl Bounds {
 pub(super) struct Sweep {
     /// Boxes to sweep over; in order of the sweep axis afterwards.
     pub bounds: Vec<Bounds>,
+    /// Where the boxes of each strip end.
+    ends: Vec<usize>,
+    /// Boxes strip by strip, each with its first strip.
+    items: Vec<(usize, Bounds)>,
 }
 
 impl Sweep {
     /// Calls `found` for every pair of shapes whose boxes meet, the smaller id first, in no particular order.
+    ///
+    /// The space is cut into strips across a second axis, so that a sweep meets few boxes that are far apart there;
+    /// a pair that shares several strips counts in the first.
     pub fn pairs(&mut self, mut found: impl FnMut(u32, u32)) {
         let axis = self.widest_axis();
+        let (second, third) = ((axis + 1) % 3, (axis + 2) % 3);
         self.bounds.sort_unstable_by(|a, b| a.min[axis].total_cmp(&b.min[axis]).then(a.shape.cmp(&b.shape)));
-        for (k, a) in self.bounds.iter().enumerate() {
-            for b in self.bounds[k + 1..].iter().take_while(|b| b.min[axis] <= a.max[axis]) {
-                if a.overlaps(b) {
-                    found(a.shape.min(b.shape), a.shape.max(b.shape));
+        self.fill_strips(second);
+        let mut start = 0;
+        for (strip, &end) in self.ends.iter().enumerate() {
+            let items = &self.items[start..end];
+            start = end;
+            for (k, (first_a, a)) in items.iter().enumerate() {
+                for (first_b, b) in items[k + 1..].iter().take_while(|(_, b)| b.min[axis] <= a.max[axis]) {
+                    if a.overlaps_along(b, second)
+                        && a.overlaps_along(b, third)
+                        && strip == *first_a.max(first_b)
+                    {
+                        found(a.shape.min(b.shape), a.shape.max(b.shape));
+                    }
                 }
+            }
+        }
+    }
+
+    /// Sorts the boxes into strips of twice their mean width, but no more than √n: a box may lie in many.
+    fn fill_strips(&mut self, axis: usize) {
+        let Sweep { bounds, ends, items } = self;
+        let n = bounds.len().max(1) as f64;
+        let low = bounds.iter().map(|b| b.min[axis]).fold(f64::INFINITY, f64::min);
+        let high = bounds.iter().map(|b| b.max[axis]).fold(f64::NEG_INFINITY, f64::max);
+        let mean = bounds.iter().map(|b| b.max[axis] - b.min[axis]).sum::<f64>() / n;
+        let strips = ((high - low) / (2.0 * mean)).min(n.sqrt()).max(1.0) as usize;
+        let width = (high - low) / strips as f64;
+        let strip = |x: f64| (((x - low) / width) as usize).min(strips - 1);
+        let range = |b: &Bounds| (strip(b.min[axis]), strip(b.max[axis]).max(strip(b.min[axis])));
+
+        // Counting sort: it keeps the order of the sweep within each strip.
+        ends.clear();
+        ends.resize(strips, 0);
+        for b in bounds.iter() {
+            let (first, last) = range(b);
+            for count in &mut ends[first..=last] {
+                *count += 1;
+            }
+        }
+        let mut total = 0;
+        for end in ends.iter_mut() {
+            let count = *end;
+            *end = total;
+            total += count;
+        }
+        let Some(&some) = bounds.first() else { return };
+        items.clear();
+        items.resize(total, (0, some));
+        for b in bounds.iter() {
+            let (first, last) = range(b);
+            for end in &mut ends[first..=last] {
+                items[*end] = (first, *b);
+                *end += 1;
             }
         }
     }
@@ -59,6 +115,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn boxes_without_extent_and_no_boxes_at_all_are_fine() {
+        let mut found = 0;
+        let point = |shape| Bounds { min: Vec3::ONE, max: Vec3::ONE, shape };
+        Sweep { bounds: vec![point(3), point(5)], ..Sweep::default() }.pairs(|a, b| found += a + b);
+        assert_eq!(found, 8);
+        Sweep::default().pairs(|_, _| panic!("nothing to find"));
+    }
+
+    #[test]
     fn finds_the_pairs_of_a_double_loop() {
         for round in 0..20 {
             let at = |k: u32, s: f64| (f64::from(k * 7 + round) * s).sin();
@@ -72,13 +137,13 @@ mod tests {
             let mut want = Vec::new();
             for a in 0..80 {
                 for b in a + 1..80 {
-                    if bounds[a].overlaps(&bounds[b]) {
+                    if (0..3).all(|axis| bounds[a].overlaps_along(&bounds[b], axis)) {
                         want.push((a as u32, b as u32));
                     }
                 }
             }
             let mut got = Vec::new();
-            let mut sweep = Sweep { bounds };
+            let mut sweep = Sweep { bounds, ..Sweep::default() };
             sweep.pairs(|a, b| got.push((a, b)));
             got.sort_unstable();
             assert_eq!(got, want);
