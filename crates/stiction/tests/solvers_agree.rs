@@ -19,7 +19,7 @@ fn coulomb_solvers() -> impl Iterator<Item = SolverKind> {
 fn problem(seed: u64) -> ContactProblem {
     let mut rng = Rng::new(seed ^ 0xA9EE);
     let (bodies, contacts) = (1 + seed as usize % 4, 1 + (seed / 4) as usize % 6);
-    let mu = if seed % 5 == 0 { 0.0 } else { rng.uniform() };
+    let mu = if seed.is_multiple_of(5) { 0.0 } else { rng.uniform() };
     random_problem(&mut rng, bodies, contacts, mu)
 }
 
