@@ -1,1 +1,76 @@
-fn main(){}
+//! The command line of Stiction: flags become the settings of the library, its reports become tables and JSON.
+
+mod args;
+mod bench;
+mod check;
+mod clock;
+mod failure;
+mod output;
+mod progress;
+mod run;
+mod scenes;
+mod solve;
+mod summary;
+mod svg;
+mod table;
+mod testspeed;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Rigid bodies in exact frictional contact
+#[derive(Parser)]
+#[command(name = "stiction", version, arg_required_else_help = true, after_help = AFTER_HELP)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  stiction scenes                           what is built in
+  stiction run heavy-stack                  simulate it, and say how exact the answer is
+  stiction run my.toml --out results        with report.csv, sensors.csv and a recording
+  stiction check my.toml                    validate a scene file and explain it
+
+Exit codes: 0 good; 1 it ran, but steps did not converge or a benchmark missed its mark;
+2 bad input or unwritable output. NO_COLOR=1 turns colours off.";
+
+#[derive(Subcommand)]
+enum Command {
+    /// List the built-in scenes
+    Scenes(scenes::ScenesArgs),
+    /// Print the JSON Schema of the scene format
+    Schema,
+    /// Simulate a scene and report how exact the answer is
+    Run(Box<run::RunArgs>),
+    /// Validate a scene and explain it
+    Check(check::CheckArgs),
+    /// Solve a bare contact problem from an .npz file
+    Solve(solve::SolveArgs),
+    /// Measure how fast a scene steps
+    Testspeed(testspeed::TestspeedArgs),
+    /// Reproduce published results and compare solvers
+    Bench(bench::BenchArgs),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    failure::install_handler();
+    let outcome = match cli.command {
+        Command::Scenes(a) => scenes::scenes(&a),
+        Command::Schema => scenes::schema(),
+        Command::Run(a) => run::run(&a),
+        Command::Check(a) => check::check(&a),
+        Command::Solve(a) => solve::solve(&a),
+        Command::Testspeed(a) => testspeed::testspeed(&a),
+        Command::Bench(a) => bench::bench(&a),
+    };
+    match outcome {
+        Ok(o) => o.into(),
+        Err(e) => {
+            failure::show(&e);
+            ExitCode::from(failure::BAD_INPUT)
+        }
+    }
+}

@@ -2,7 +2,7 @@ use stiction::contact::{samples, Solution, residual, ContactProblem};
 use stiction::solvers::*;
 use stiction::Vec3;
 fn run(name: &str, p: &ContactProblem, tol: f64) -> SolveReport {
-    let mut s = exact::Exact::new(exact::Settings { tolerance: tol, ..Default::default() });
+    let mut s = exact::Exact::new(exact::Settings { tolerance: tol, second_sweeps: std::env::var("S2").map(|s| s.parse().unwrap()).unwrap_or(300), max_sweeps: 20000, ..Default::default() });
     let mut x = Solution { v: vec![0.0; p.dofs()], lambda: vec![Vec3::ZERO; p.contacts()] };
     let t = std::time::Instant::now();
     let mut tr: Vec<TraceRecord> = vec![];
@@ -15,6 +15,7 @@ fn run(name: &str, p: &ContactProblem, tol: f64) -> SolveReport {
     r
 }
 fn main() {
+    if let Ok(k) = std::env::var("ONE") { let k: u64 = k.parse().unwrap(); run("one", &samples::wall(10,10,[0.3,0.6,0.9][(k%3) as usize], k), 1e-8); return; }
     let n: u64 = std::env::args().nth(1).map(|a| a.parse().unwrap()).unwrap_or(200);
     for a in [0.5, 0.95, 1.0, 1.02, 1.2] { let mu = 0.5f64; run(&format!("incline {a}"), &samples::incline(mu.atan()*a, mu), 1e-8); }
     run("stack", &samples::heavy_stack(5), 1e-8);
@@ -26,5 +27,5 @@ fn main() {
     sw.sort(); fa.sort();
     println!("walls: bad {bad}, sweeps med {} max {}, fact med {} mean {} max {}, {:.3} ms each", sw[sw.len()/2], sw.last().unwrap(), fa[fa.len()/2], fa.iter().sum::<usize>() as f64/fa.len() as f64, fa.last().unwrap(), 1e3*t.elapsed().as_secs_f64()/n as f64);
     for k in 0..5 { run(&format!("5x5 {k}"), &samples::wall(5,5,[0.3,0.6,0.9][(k%3) as usize], k), 1e-8); }
-    for k in 0..5 { run(&format!("10x10 {k}"), &samples::wall(10,10,[0.3,0.6,0.9][(k%3) as usize], k), 1e-8); }
+    for k in 0..20 { run(&format!("10x10 {k}"), &samples::wall(10,10,[0.3,0.6,0.9][(k%3) as usize], k), 1e-9); }
 }

@@ -6,7 +6,11 @@ use crate::scene::Model;
 pub struct Collider;
 impl Collider {
     /// For one model.
-    pub fn new(_model: &Model) -> Collider { Collider }
+    pub fn new(_model: &Model) -> Collider {
+        Collider
+    }
     /// All contacts that may act within the next `h` seconds, sorted by key.
-    pub fn detect(&mut self, _model: &Model, _state: &State, _h: f64, _contacts: &mut Vec<Contact>) { todo!() }
+    pub fn detect(&mut self, _model: &Model, _state: &State, _h: f64, _contacts: &mut Vec<Contact>) {
+        todo!()
+    }
 }

@@ -22,11 +22,11 @@ pub const TIME_STEP: f64 = 0.01;
 
 /// A wall of bricks in running bond with random velocities: the hard test for a cold start.
 ///
-/// Bricks of 1 × 0.5 × 0.5 m and 250 kg; every second row is shifted by half a brick, so that a brick rests on two
-/// (the last of a shifted row on one). Neighbours in a row do not touch. Each pair of faces gives four contacts at
-/// the corners of the overlap: 4c + 4(r − 1)(2c − 1) for r rows and c columns, which is 52 for 3 × 3, 164 for 5 × 5 and 724 for
-/// 10 × 10. Each velocity [m/s] and spin [rad/s] component is a normal random number of deviation 1; gravity acts for
-/// one step of 10 ms.
+/// Bricks of 1 × 0.5 × 0.5 m and 250 kg; every second row is shifted by half a brick, so that a brick rests on
+/// two (the last of a shifted row on one). Neighbours in a row do not touch. Each pair of faces gives four
+/// contacts at the corners of the overlap: 4c + 4(r − 1)(2c − 1) for r rows and c columns, which is 52 for 3 × 3,
+/// 164 for 5 × 5 and 724 for 10 × 10. Each component of velocity [m/s] and spin [rad/s] is a normal random number
+/// of deviation 1; gravity acts for one step of 10 ms.
 pub fn wall(rows: usize, columns: usize, mu: f64, seed: u64) -> ContactProblem {
     let half = Vec3::new(0.5, 0.25, 0.25);
     let mut rng = Rng::new(seed);

@@ -1,6 +1,8 @@
 //! What the user writes: an editable description with names. [`Scene::compile`] checks it and makes a [`Model`].
 
 mod compile;
+mod geometry;
+mod mass;
 mod model;
 
 pub use model::{
@@ -221,12 +223,7 @@ pub struct Shape {
 impl Shape {
     /// A shape at the origin of the body frame, friction 0.5, no restitution.
     pub fn new(geometry: Geometry) -> Shape {
-        Shape {
-            geometry,
-            pose: Pose::IDENTITY,
-            friction: SurfaceFriction::Isotropic(0.5),
-            restitution: 0.0,
-        }
+        Shape { geometry, pose: Pose::IDENTITY, friction: SurfaceFriction::Isotropic(0.5), restitution: 0.0 }
     }
 }
 

@@ -36,7 +36,10 @@ impl VelocityStepper {
             collider: Collider::new(model),
             solver: solvers::make(settings.solver, &settings.solver_settings),
             contacts: Vec::new(),
-            problem: ContactProblem { a: BlockMat::block_diagonal(&model.layout), ..ContactProblem::default() },
+            problem: ContactProblem {
+                a: BlockMat::block_diagonal(&model.layout),
+                ..ContactProblem::default()
+            },
             solution: Solution::default(),
             forces: Vec::new(),
             warm: WarmCache::default(),
@@ -216,7 +219,8 @@ impl VelocityStepper {
             let loaded = self.solution.lambda[i].x > 0.0;
             // A contact that stayed open in the move gets a bias that keeps it open.
             let v_n = (p.j.mul_one(i, &state.v)
-                + c.frame * (driven_velocity(model, state, &c.a, h) - driven_velocity(model, state, &c.b, h)))
+                + c.frame
+                    * (driven_velocity(model, state, &c.a, h) - driven_velocity(model, state, &c.b, h)))
             .x;
             p.bias[i].x -= normal_bias(model, state, c, h);
             p.bias[i].x += if !loaded {

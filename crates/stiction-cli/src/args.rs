@@ -1,0 +1,159 @@
+//! Arguments that several commands share.
+
+use crate::failure::{Result, error};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use std::path::Path;
+use stiction::{Model, Scheme, SolverKind};
+use stiction_io::gallery;
+use stiction_io::scene::{self, LoadedScene};
+
+/// Which scene, and changes to it.
+#[derive(Args, Clone, Debug)]
+pub struct SceneArgs {
+    /// Name of a built-in scene (see `stiction scenes`) or path of a .toml file
+    pub scene: String,
+
+    /// Change a value of the scene before it is built, such as `gravity=[0,0,-1.62]`; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub overrides: Vec<(String, String)>,
+
+    /// Time step [s]; the scene has its own
+    #[arg(long, value_name = "S", value_parser = positive)]
+    pub dt: Option<f64>,
+}
+
+/// How to step and solve.
+#[derive(Args, Clone, Debug)]
+pub struct StepArgs {
+    /// Contact solver; the scene has its own, which is usually `exact`
+    #[arg(long, value_name = "NAME", value_parser = solver())]
+    pub solver: Option<SolverKind>,
+
+    /// Tolerance of the solver: velocity error relative to the velocity scale
+    #[arg(long, value_name = "X", value_parser = positive)]
+    pub tol: Option<f64>,
+
+    /// Most iterations (sweeps) per solve
+    #[arg(long, value_name = "N")]
+    pub max_iter: Option<usize>,
+
+    /// Time-stepping scheme
+    #[arg(long, value_name = "NAME", value_parser = scheme())]
+    pub scheme: Option<Scheme>,
+
+    /// Threads to use; results do not depend on it. All cores by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+}
+
+/// A scene that compiled, with the arguments applied.
+pub struct Prepared {
+    /// What the file says, with the arguments applied.
+    pub loaded: LoadedScene,
+    /// The compiled scene.
+    pub model: Model,
+    /// Name for reports: the gallery name or the path.
+    pub name: String,
+}
+
+impl SceneArgs {
+    /// Reads and compiles the scene.
+    pub fn prepare(&self, step: &StepArgs) -> Result<Prepared> {
+        let mut loaded = self.load()?;
+        if let Some(dt) = self.dt {
+            loaded.dt = dt;
+        }
+        step.apply(&mut loaded);
+        let model = loaded.scene.compile().map_err(|e| {
+            error(format!("{}: {e}", self.scene), "`stiction schema` describes the scene format")
+        })?;
+        Ok(Prepared { loaded, model, name: self.scene.clone() })
+    }
+
+    fn load(&self) -> Result<LoadedScene> {
+        if let Some(entry) = gallery::find(&self.scene) {
+            return Ok(entry.load(&self.overrides)?);
+        }
+        let path = Path::new(&self.scene);
+        if path.exists() || path.extension().is_some() || path.components().count() > 1 {
+            return Ok(scene::load(path, &self.overrides)?);
+        }
+        let e = gallery::unknown(&self.scene);
+        Err(error(
+            &e,
+            format!("{}; run `stiction scenes` for the list, or give the path of a .toml file", e.remedy()),
+        ))
+    }
+}
+
+impl StepArgs {
+    /// Replaces what the scene says by what the arguments say.
+    fn apply(&self, loaded: &mut LoadedScene) {
+        let s = &mut loaded.settings;
+        s.solver = self.solver.unwrap_or(s.solver);
+        s.scheme = self.scheme.unwrap_or(s.scheme);
+        s.solver_settings.tolerance = self.tol.or(s.solver_settings.tolerance);
+        s.solver_settings.max_iterations = self.max_iter.or(s.solver_settings.max_iterations);
+    }
+
+    /// Starts the threads; returns how many there are.
+    pub fn start_threads(&self) -> Result<usize> {
+        if let Some(n) = self.threads {
+            rayon::ThreadPoolBuilder::new()
+                .num_threads(n.into())
+                .build_global()
+                .map_err(|e| error(format!("--threads {n}: {e}"), "ask for fewer threads"))?;
+        }
+        Ok(rayon::current_num_threads())
+    }
+}
+
+/// A solver by name.
+pub fn solver() -> impl TypedValueParser<Value = SolverKind> {
+    PossibleValuesParser::new(SolverKind::ALL.map(SolverKind::name)).map(|name| {
+        SolverKind::ALL.into_iter().find(|k| k.name() == name).expect("only these names pass the parser")
+    })
+}
+
+const SCHEMES: [Scheme; 2] = [Scheme::ImplicitEuler, Scheme::Midpoint];
+
+fn scheme() -> impl TypedValueParser<Value = Scheme> {
+    PossibleValuesParser::new(SCHEMES.map(Scheme::name))
+        .map(|name| SCHEMES.into_iter().find(|s| s.name() == name).expect("only these names pass the parser"))
+}
+
+/// A positive, finite number.
+pub fn positive(text: &str) -> std::result::Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x.is_finite() && x > 0.0 => Ok(x),
+        Ok(_) => Err("it must be positive and finite".into()),
+        Err(_) => Err("it is not a number".into()),
+    }
+}
+
+fn key_value(text: &str) -> std::result::Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().into(), value.trim().into())),
+        _ => Err("it must look like key=value, such as gravity=[0,0,-1.62]".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_must_be_positive_and_finite() {
+        assert_eq!(positive("1e-3"), Ok(1e-3));
+        for bad in ["0", "-1", "nan", "inf", "x"] {
+            assert!(positive(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn overrides_need_a_key() {
+        assert_eq!(key_value("a.b = 1"), Ok(("a.b".into(), "1".into())));
+        assert!(key_value("=1").is_err() && key_value("a").is_err());
+    }
+}

@@ -1,0 +1,209 @@
+//! `stiction run`: simulate a scene, write its report, and say how exact the answer is.
+
+use crate::args::{Prepared, SceneArgs, StepArgs, positive};
+use crate::clock::Stopwatch;
+use crate::failure::{Outcome, Result};
+use crate::output::print;
+use crate::progress;
+use crate::summary::{Energies, Summary, took_line};
+use crate::table::{Paint, Table, number};
+use clap::Args;
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+use stiction::{Simulation, StepError};
+
+mod dump;
+mod files;
+
+use dump::ProblemDump;
+use files::RunFiles;
+
+/// Arguments of `run`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  stiction run heavy-stack
+  stiction run arch --time 2 --json
+  stiction run my.toml --set gravity=[0,0,-1.62] --dt 0.001 --out moon
+  stiction run pile --solver pgs --max-iter 50 --dump-problem hard")]
+pub struct RunArgs {
+    #[command(flatten)]
+    scene: SceneArgs,
+
+    #[command(flatten)]
+    step: StepArgs,
+
+    /// How long to simulate [s]; the scene has its own
+    #[arg(long, value_name = "S", value_parser = positive, conflicts_with = "steps")]
+    time: Option<f64>,
+
+    /// How many steps to take
+    #[arg(long, value_name = "N")]
+    steps: Option<u64>,
+
+    /// Write report.csv, sensors.csv and recording.stic into this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Write the contact problems of the first 10 steps that do not converge into this folder, for `solve`
+    #[arg(long, value_name = "DIR")]
+    dump_problem: Option<PathBuf>,
+
+    /// Print one JSON object instead of the summary
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs a scene.
+pub fn run(args: &RunArgs) -> Result<Outcome> {
+    let prepared = args.scene.prepare(&args.step)?;
+    let threads = args.step.start_threads()?;
+    let steps = args.steps.unwrap_or_else(|| step_count(args.time.unwrap_or(prepared.loaded.duration), prepared.loaded.dt));
+    let Prepared { loaded, model, name } = prepared;
+    let mut files = args.out.as_deref().map(|dir| RunFiles::create(dir, &model, loaded.dt, &name)).transpose()?;
+    let mut dump = args.dump_problem.as_deref().map(ProblemDump::create).transpose()?;
+    for w in &model.warnings {
+        eprintln!("note: {w}");
+    }
+
+    let mut sim = Simulation::new(model, loaded.settings);
+    let mut summary = Summary::default();
+    let mut energies = Energies::new(sim.energy());
+    let mut broken: Option<StepError> = None;
+    let bar = progress::bar(steps, "steps");
+    if let Some(f) = &mut files {
+        f.start(&sim)?;
+    }
+    let watch = Stopwatch::start();
+    for _ in 0..steps {
+        match sim.step(loaded.dt) {
+            Ok(report) => {
+                summary.add(report);
+                energies.add(report.energy);
+            }
+            Err(e) => {
+                broken = Some(e);
+                break;
+            }
+        }
+        if let Some(f) = &mut files {
+            f.add(&sim)?;
+        }
+        if let Some(d) = &mut dump {
+            d.look_at(&sim)?;
+        }
+        if summary.failed > 0 && !bar.is_hidden() {
+            bar.set_message(format!("{} not converged", summary.failed));
+        }
+        bar.inc(1);
+    }
+    let took = watch.elapsed();
+    bar.finish_and_clear();
+    if let Some(f) = files {
+        f.finish()?;
+    }
+    if let Some(d) = dump {
+        d.finish()?;
+    }
+
+    let sim_seconds = summary.steps as f64 * loaded.dt;
+    let outcome = if summary.failed > 0 || broken.is_some() { Outcome::Unsolved } else { Outcome::Good };
+    if let Some(e) = &broken {
+        eprintln!("error: the run stopped in step {} of {steps}: {e}", summary.steps + 1);
+    }
+    let settings = loaded.settings;
+    if args.json {
+        let mut map = Map::new();
+        map.insert("scene".into(), json!(name));
+        map.insert("title".into(), json!(loaded.title));
+        map.insert("solver".into(), json!(settings.solver.name()));
+        map.insert("scheme".into(), json!(settings.scheme.name()));
+        map.insert("dt".into(), json!(loaded.dt));
+        map.insert("threads".into(), json!(threads));
+        map.extend(summary.json(sim_seconds, took));
+        map.insert("energy".into(), energies.json());
+        let (values, columns) = sensors(&sim);
+        map.insert("sensors".into(), values);
+        map.insert("sensor_columns".into(), columns);
+        map.insert("error".into(), json!(broken.as_ref().map(|e| e.to_string())));
+        print(&format!("{}\n", Value::Object(map)))?;
+        return Ok(outcome);
+    }
+
+    let paint = Paint::for_stdout();
+    let mut table = Table::new();
+    table.row([
+        "solver".to_string(),
+        format!("{}, {}, dt {} s", settings.solver.name(), settings.scheme.name(), number(loaded.dt)),
+    ]);
+    let factor = crate::summary::ratio(sim_seconds, took.wall);
+    table.row([
+        "time".to_string(),
+        format!("{} steps = {} s in {} ({}× real time)", summary.steps, number(sim_seconds), took_line(took), number(factor)),
+    ]);
+    summary.fill(&mut table, paint);
+    table.row(["energy".to_string(), energies.line()]);
+    let mut values = Vec::new();
+    for (i, s) in sim.model().sensors.iter().enumerate() {
+        values.clear();
+        sim.read_sensor(i, &mut values);
+        let shown: Vec<String> =
+            s.columns().iter().zip(&values).map(|(c, v)| format!("{c} {}", number(*v))).collect();
+        table.row([s.name.clone(), shown.join("  ")]);
+    }
+    let mut text = format!("{}\n{}", paint.bold(&format!("{name}: {}", loaded.title)), table.render());
+    text += &verdict(&summary, broken.is_some(), settings.solver.solves_coulomb(), paint);
+    if let Some(dir) = &args.out {
+        text += &format!("wrote {}: report.csv, sensors.csv, recording.stic\n", dir.display());
+    }
+    print(&text)?;
+    Ok(outcome)
+}
+
+/// Steps that cover `time`, not counting a last one that rounding alone would ask for.
+fn step_count(time: f64, dt: f64) -> u64 {
+    (time / dt * (1.0 - 1e-12)).ceil().max(0.0) as u64
+}
+
+/// The last values of every sensor, and the names of these values.
+fn sensors(sim: &Simulation) -> (Value, Value) {
+    let (mut values, mut columns) = (Map::new(), Map::new());
+    for (i, s) in sim.model().sensors.iter().enumerate() {
+        let mut v = Vec::new();
+        sim.read_sensor(i, &mut v);
+        values.insert(s.name.clone(), json!(v));
+        columns.insert(s.name.clone(), json!(s.columns()));
+    }
+    (Value::Object(values), Value::Object(columns))
+}
+
+/// One sentence: may the answer be trusted?
+fn verdict(s: &Summary, broken: bool, coulomb: bool, paint: Paint) -> String {
+    let text = if broken {
+        paint.bad("the run stopped early: see the error above")
+    } else if s.failed > 0 {
+        let first = s.first_failed.unwrap_or(0);
+        paint.bad(&format!(
+            "{} of {} steps did not converge, the first is step {first}; --dump-problem DIR keeps their problems",
+            s.failed, s.steps
+        ))
+    } else if coulomb {
+        paint.good("every step converged")
+    } else {
+        paint.good("every step converged") + ", to the convex relaxation: sliding contacts are biased"
+    };
+    text + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_adds_no_step() {
+        assert_eq!(step_count(1.0, 0.01), 100);
+        assert_eq!(step_count(10.0, 1.0 / 120.0), 1200);
+        assert_eq!(step_count(0.3, 0.1), 3);
+        assert_eq!(step_count(0.35, 0.1), 4);
+    }
+}

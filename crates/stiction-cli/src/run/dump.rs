@@ -1,0 +1,43 @@
+//! Contact problems of steps that did not converge, for replay by `stiction solve`.
+
+use crate::failure::Result;
+use crate::output::OutputDir;
+use std::path::Path;
+use stiction::Simulation;
+use stiction_io::problem;
+
+/// Most problems that are kept: the first ones tell the most.
+const MOST: usize = 10;
+
+/// A folder of problems.
+pub struct ProblemDump {
+    dir: OutputDir,
+    written: usize,
+}
+
+impl ProblemDump {
+    /// Makes the folder.
+    pub fn create(dir: &Path) -> Result<ProblemDump> {
+        Ok(ProblemDump { dir: OutputDir::create(dir)?, written: 0 })
+    }
+
+    /// Keeps the problem of the step just taken if it did not converge.
+    pub fn look_at(&mut self, sim: &Simulation) -> Result<()> {
+        let report = sim.report();
+        if report.status.is_solved() || self.written == MOST {
+            return Ok(());
+        }
+        self.written += 1;
+        let path = self.dir.part(&format!("step-{:05}.npz", report.step));
+        Ok(problem::write_problem(&path, sim.problem())?)
+    }
+
+    /// Gives the files their names and says how many there are.
+    pub fn finish(self) -> Result<()> {
+        let path = self.dir.path().display().to_string();
+        let n = self.written;
+        self.dir.finish()?;
+        eprintln!("note: {n} problem{} written to {path}", if n == 1 { "" } else { "s" });
+        Ok(())
+    }
+}

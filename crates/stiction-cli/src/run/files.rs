@@ -1,0 +1,104 @@
+//! The files of a run, one row per step: `report.csv`, `sensors.csv`, `recording.stic`.
+
+use crate::failure::Result;
+use crate::output::{OutputDir, OutputFile, csv_line};
+use std::path::Path;
+use stiction::sim::StageTimes;
+use stiction::{Model, Simulation};
+use stiction_io::recording;
+
+/// Open files of a run.
+pub struct RunFiles {
+    dir: OutputDir,
+    report: OutputFile,
+    sensors: OutputFile,
+    recording: recording::Writer,
+    values: Vec<f64>,
+}
+
+const REPORT_COLUMNS: [&str; 17] = [
+    "step",
+    "t",
+    "contacts",
+    "islands",
+    "iterations",
+    "factorizations",
+    "status",
+    "natural",
+    "momentum",
+    "penetration",
+    "overlap",
+    "cone",
+    "misalignment",
+    "kinetic",
+    "potential",
+    "total_energy",
+    "wall",
+];
+
+impl RunFiles {
+    /// Makes the folder and the files in it, under names that do not count yet.
+    pub fn create(dir: &Path, model: &Model, dt: f64, name: &str) -> Result<RunFiles> {
+        let mut dir = OutputDir::create(dir)?;
+        let mut report = dir.file("report.csv")?;
+        report.put(&csv_line(REPORT_COLUMNS.iter().chain(StageTimes::NAMES.iter())))?;
+        let mut sensors = dir.file("sensors.csv")?;
+        let mut header = vec!["step".to_string(), "t".to_string()];
+        for s in &model.sensors {
+            header.extend(s.columns().iter().map(|c| format!("{}.{c}", s.name)));
+        }
+        sensors.put(&csv_line(&header))?;
+        let recording = recording::Writer::create(&dir.part("recording.stic"), model, dt, name)?;
+        Ok(RunFiles { dir, report, sensors, recording, values: Vec::new() })
+    }
+
+    /// The state before the first step.
+    pub fn start(&mut self, sim: &Simulation) -> Result<()> {
+        Ok(self.recording.frame(sim)?)
+    }
+
+    /// One row for the step just taken.
+    pub fn add(&mut self, sim: &Simulation) -> Result<()> {
+        let r = sim.report();
+        let mut row = vec![
+            r.step.to_string(),
+            r.t.to_string(),
+            r.contacts.to_string(),
+            r.islands.to_string(),
+            r.iterations.to_string(),
+            r.factorizations.to_string(),
+            r.status.word().to_string(),
+        ];
+        let numbers = [
+            r.residuals.natural,
+            r.residuals.momentum,
+            r.residuals.penetration,
+            r.overlap,
+            r.residuals.cone,
+            r.residuals.misalignment,
+            r.energy.kinetic,
+            r.energy.potential,
+            r.energy.kinetic + r.energy.potential,
+            r.times.total(),
+        ];
+        row.extend(numbers.iter().chain(&r.times.to_array()).map(f64::to_string));
+        self.report.put(&csv_line(&row))?;
+
+        self.values.clear();
+        for i in 0..sim.model().sensors.len() {
+            sim.read_sensor(i, &mut self.values);
+        }
+        let mut row = vec![r.step.to_string(), r.t.to_string()];
+        row.extend(self.values.iter().map(f64::to_string));
+        self.sensors.put(&csv_line(&row))?;
+        Ok(self.recording.frame(sim)?)
+    }
+
+    /// Completes the files and gives them their names.
+    pub fn finish(self) -> Result<()> {
+        self.report.close()?;
+        self.sensors.close()?;
+        self.recording.finish()?;
+        self.dir.finish()
+    }
+}

@@ -1,0 +1,42 @@
+//! `stiction scenes` and `stiction schema`.
+
+use crate::failure::{Outcome, Result};
+use crate::output::print;
+use crate::table::Table;
+use clap::Args;
+use serde_json::json;
+use stiction_io::{gallery, scene};
+
+/// Arguments of `scenes`.
+#[derive(Args)]
+pub struct ScenesArgs {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Print the scene file of this built-in scene, as a start for your own
+    #[arg(long, value_name = "NAME")]
+    show: Option<String>,
+}
+
+/// Lists the gallery.
+pub fn scenes(args: &ScenesArgs) -> Result<Outcome> {
+    if let Some(name) = &args.show {
+        let entry = gallery::find(name).ok_or_else(|| gallery::unknown(name))?;
+        return print(entry.text);
+    }
+    if args.json {
+        let list: Vec<_> = gallery::ALL.iter().map(|e| json!({"name": e.name, "title": e.title})).collect();
+        return print(&format!("{}\n", json!({ "scenes": list })));
+    }
+    let mut table = Table::new();
+    for e in gallery::ALL {
+        table.row([e.name, e.title]);
+    }
+    print(&table.render())
+}
+
+/// Prints the schema of scene files.
+pub fn schema() -> Result<Outcome> {
+    print(&format!("{:#}\n", scene::schema()))
+}
