@@ -70,6 +70,29 @@ impl ContactProblem {
     pub fn dofs(&self) -> usize {
         self.b.len()
     }
+
+    /// v = A⁻¹ b where A is block diagonal: the velocity without contacts.
+    pub fn free_velocity(&self, v: &mut Vec<f64>) {
+        v.clear();
+        v.extend_from_slice(&self.b);
+        self.divide_blocks(v);
+    }
+
+    /// A⁻¹(b + Jᵀ λ) where A is block diagonal.
+    pub fn velocity_of(&self, lambda: &[Vec3]) -> Vec<f64> {
+        let mut v = self.b.clone();
+        self.j.mul_t_add(lambda, &mut v);
+        self.divide_blocks(&mut v);
+        v
+    }
+
+    fn divide_blocks(&self, v: &mut [f64]) {
+        assert!(self.a.is_block_diagonal(), "coupled dofs need a factor of A");
+        for i in 0..self.a.block_rows() {
+            let (d, n) = self.a.block(i);
+            crate::linalg::dense::solve_spd(self.a.diagonal_block(i), &mut v[d..d + n]);
+        }
+    }
 }
 
 /// Velocity and contact impulses; the guess on entry to a solver, its answer on return.

@@ -3,10 +3,32 @@
 /// bᵀ A⁻¹ b for a symmetric positive definite row-major `a` (at most 6×6); overwrites `b`.
 /// Infinite when `a` is not positive definite.
 pub fn inverse_quadratic_form(a: &[f64], b: &mut [f64]) -> f64 {
+    match half_solve(a, b) {
+        Some(_) => b.iter().map(|x| x * x).sum(),
+        None => f64::INFINITY,
+    }
+}
+
+/// Overwrites `b` with A⁻¹ b for a symmetric positive definite row-major `a` (at most 6×6); NaN when it is not.
+pub fn solve_spd(a: &[f64], b: &mut [f64]) {
+    let n = b.len();
+    let Some(l) = half_solve(a, b) else {
+        b.fill(f64::NAN);
+        return;
+    };
+    for i in (0..n).rev() {
+        for k in i + 1..n {
+            b[i] -= l[k * n + i] * b[k];
+        }
+        b[i] /= l[i * n + i];
+    }
+}
+
+/// Cholesky factor L of `a`, with L⁻¹ b in place of `b`.
+fn half_solve(a: &[f64], b: &mut [f64]) -> Option<[f64; 36]> {
     let n = b.len();
     assert!(n <= 6 && a.len() == n * n, "a block of at most six rows");
     let mut l = [0.0; 36];
-    let mut sum = 0.0;
     for i in 0..n {
         for j in 0..=i {
             let mut s = a[i * n + j];
@@ -14,8 +36,8 @@ pub fn inverse_quadratic_form(a: &[f64], b: &mut [f64]) -> f64 {
                 s -= l[i * n + k] * l[j * n + k];
             }
             if i == j {
-                if s <= 0.0 {
-                    return f64::INFINITY;
+                if s <= 0.0 || s.is_nan() {
+                    return None;
                 }
                 l[i * n + i] = s.sqrt();
             } else {
@@ -27,9 +49,8 @@ pub fn inverse_quadratic_form(a: &[f64], b: &mut [f64]) -> f64 {
             s -= l[i * n + k] * b[k];
         }
         b[i] = s / l[i * n + i];
-        sum += b[i] * b[i];
     }
-    sum
+    Some(l)
 }
 
 /// Inverse of a small row-major matrix by Gauss–Jordan with row pivoting; infinite entries when it is singular.

@@ -3,10 +3,12 @@
 mod block_lu;
 mod block_mat;
 pub mod dense;
+mod general_lu;
 mod spatial;
 
 pub use block_lu::BlockLu;
 pub use block_mat::BlockMat;
+pub use general_lu::GeneralLu;
 pub use spatial::{Mat6, Vec6};
 
 /// Three numbers: a point [m], a velocity [m/s], an impulse [N·s], …

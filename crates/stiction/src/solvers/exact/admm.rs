@@ -37,7 +37,9 @@ impl<D: Delassus> Chain<'_, D> {
             }
             self.judge_splitting(&s);
             self.sweep_best(5);
+            // Newton takes over the kernel's factors.
             self.polish_best(1e-6, 6, 1.0);
+            s.factored = false;
         }
     }
 
@@ -65,7 +67,7 @@ impl<D: Delassus> Chain<'_, D> {
             since_update: 0,
         };
         for c in 0..n {
-            let (root, mu) = (self.d.scale(c).sqrt(), self.d.mu(c));
+            let (root, mu) = (self.d.scale(c).sqrt(), self.mu(c));
             let y = root * r[c];
             let w = cone::de_saxce(self.b.u[c], mu) / root;
             s.x[c] = y;
@@ -106,14 +108,14 @@ impl<D: Delassus> Chain<'_, D> {
         let (mut g, mut dy) = (std::mem::take(&mut self.b.g), std::mem::take(&mut self.b.dy));
         for c in 0..n {
             let root = self.d.scale(c).sqrt();
-            let shift = self.d.mu(c) * cone::tangent_norm(s.lambda[c]);
+            let shift = self.mu(c) * cone::tangent_norm(s.lambda[c]);
             g[c] = root * (s.rho * s.z[c] + s.lambda[c] + ETA * s.x[c] - shift * Vec3::X) - self.d.free(c);
         }
         self.d.solve(&g, &mut dy);
         let (mut primal, mut dual) = (0.0, 0.0);
         for c in 0..n {
             s.x[c] = self.d.scale(c).sqrt() * dy[c];
-            let z = cone::project(s.x[c] - s.lambda[c] / s.rho, self.d.mu(c));
+            let z = cone::project(s.x[c] - s.lambda[c] / s.rho, self.mu(c));
             dual += s.rho * s.rho * (z - s.z[c]).length_squared();
             s.z[c] = z;
             let gap = s.x[c] - z;

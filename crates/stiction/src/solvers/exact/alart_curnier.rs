@@ -127,7 +127,7 @@ impl<D: Delassus> Chain<'_, D> {
         self.b.modes.clear();
         // Modes, and the impulse with its parts outside them removed: y = B Cᵀ x.
         for c in 0..n {
-            let (s, mu) = (self.d.scale(c), self.d.mu(c));
+            let (s, mu) = (self.d.scale(c), self.mu(c));
             let predicted = x[c] - self.b.u[c] / s - prox * (x[c] - centre[c]);
             let model = Model::new(predicted, mu, prox * s, s);
             self.b.modes.push(model.mode);

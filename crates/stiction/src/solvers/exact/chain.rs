@@ -35,6 +35,8 @@ pub(super) struct Chain<'a, D: Delassus> {
     pub b: &'a mut Buffers,
     pub settings: &'a Settings,
     trace: &'a mut dyn Trace,
+    /// Friction is multiplied by this; 1 but for [`continuation`](Chain::continuation).
+    pub friction: f64,
     /// V [m/s].
     pub speed: f64,
     pub sweeps: usize,
@@ -43,6 +45,8 @@ pub(super) struct Chain<'a, D: Delassus> {
     pub best_merit: f64,
     /// Velocity measure of `b.best`.
     best_velocity: f64,
+    /// The backward error of `b.best` is at rounding.
+    best_at_floor: bool,
     status: Option<Status>,
 }
 
@@ -69,11 +73,13 @@ impl<'a, D: Delassus> Chain<'a, D> {
             b,
             settings,
             trace,
+            friction: 1.0,
             speed: if speed > 0.0 { speed } else { 1.0 },
             sweeps: 0,
             factorizations: 0,
             best_merit: f64::INFINITY,
             best_velocity: f64::INFINITY,
+            best_at_floor: false,
             status: None,
         }
     }
@@ -151,6 +157,7 @@ impl<'a, D: Delassus> Chain<'a, D> {
                 self.status = Some(Status::Infeasible(contacts));
                 return;
             }
+            self.continuation(round);
         }
     }
 
@@ -168,20 +175,24 @@ impl<'a, D: Delassus> Chain<'a, D> {
         let (mut sum, mut worst) = (0.0, 0.0f64);
         for c in 0..r.len() {
             let s = self.d.scale(c);
-            let e = natural_map(r[c], self.b.u[c], self.d.mu(c), s).length();
+            let e = natural_map(r[c], self.b.u[c], self.mu(c), s).length();
             sum += s * e * e;
             worst = worst.max(s * e);
         }
         let merit = if f64::is_finite(sum) { sum.sqrt() } else { f64::INFINITY };
         let velocity = worst / self.speed;
+        // At rounding, go on only while that still pays.
+        if self.best_at_floor && merit > 0.5 * self.best_merit {
+            self.status = Some(Status::Floor);
+        }
         if merit < self.best_merit {
             self.best_merit = merit;
             self.best_velocity = velocity;
             self.b.best.copy_from_slice(r);
             if velocity <= self.settings.tolerance {
                 self.status = Some(Status::Converged);
-            } else if self.backward(r) <= FLOOR {
-                self.status = Some(Status::Floor);
+            } else {
+                self.best_at_floor = self.backward(r) <= FLOOR;
             }
         }
         if self.trace.wants() {
@@ -199,13 +210,25 @@ impl<'a, D: Delassus> Chain<'a, D> {
         let mut worst = 0.0f64;
         for c in 0..r.len() {
             let s = self.d.scale(c);
-            let e = s * natural_map(r[c], self.b.u[c], self.d.mu(c), s).length();
+            let e = s * natural_map(r[c], self.b.u[c], self.mu(c), s).length();
             if e > 0.0 {
                 worst = worst.max(e / (self.d.free(c).length() + size[c]));
             }
         }
         self.b.size = size;
         worst
+    }
+
+    /// Friction coefficient of contact `c` in the present stage.
+    #[inline(always)]
+    pub fn mu(&self, c: usize) -> f64 {
+        self.friction * self.d.mu(c)
+    }
+
+    /// Forgets what was best: the problem has changed.
+    pub fn reset_best(&mut self) {
+        (self.best_merit, self.best_velocity) = (f64::INFINITY, f64::INFINITY);
+        (self.best_at_floor, self.status) = (false, None);
     }
 
     /// Solved, or out of budget.

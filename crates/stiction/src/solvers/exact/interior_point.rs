@@ -110,14 +110,14 @@ impl<D: Delassus> Chain<'_, D> {
     fn polish_cone_point(&mut self, k: &Cones, steps: usize, patience: f64) {
         let mut r = std::mem::take(&mut self.b.centre);
         for c in 0..r.len() {
-            r[c] = cone::project(self.unstretch(c, k.x[c]), self.d.mu(c));
+            r[c] = cone::project(self.unstretch(c, k.x[c]), self.mu(c));
         }
         self.polish(&mut r, 1e-6, steps, patience);
         self.b.centre = r;
     }
 
     fn mu_floored(&self, c: usize) -> f64 {
-        self.d.mu(c).max(MU_FLOOR)
+        self.mu(c).max(MU_FLOOR)
     }
 
     /// Velocity to cone coordinates: (u_n, μ u_t)/√d.

@@ -8,7 +8,7 @@
 //! | 0 | Alart–Curnier Newton from the impulses of the last step | [`alart_curnier`] |
 //! | 1 | Gauss–Seidel accelerated by nonlinear conjugate gradients (NNCG), then Newton; twice | [`sweep`] |
 //! | 2 | rounds of interior point, proximal point and ADMM, each polished by Newton | [`interior_point`], [`proximal_point`], [`admm`] |
-//! | 3 | certificate of infeasibility | [`infeasible`] |
+//! | 2, each round | certificate of infeasibility; continuation where some μ > 1 | [`infeasible`], [`continuation`] |
 //!
 //! Impulses stay in physical units; every constant is dimensionless because each contact is weighted by one
 //! number, `d = trace(W_cc)/3`: scaled impulses are `√d r`, scaled velocities `u/√d`.
@@ -19,6 +19,7 @@
 mod admm;
 mod alart_curnier;
 mod chain;
+mod continuation;
 mod infeasible;
 mod interior_point;
 mod proximal_point;
@@ -36,8 +37,8 @@ use rayon::prelude::*;
 /// Settings of the chain; the defaults are those that were measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// Stop when the velocity measure, relative to the velocity scale, is below this. 1e-8 for tables, 1e-6 for
-    /// real time.
+    /// Stop when the velocity measure, relative to the velocity scale, is below this. 1e-9 by default, so that
+    /// the natural map stays below 1e-8 m/s at free velocities of several m/s; 1e-5 for real time.
     pub tolerance: f64,
     /// Sweeps of the first NNCG run in stage 1.
     pub first_sweeps: usize,
@@ -54,10 +55,10 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
-            tolerance: 1e-8,
+            tolerance: 1e-9,
             first_sweeps: 100,
             second_sweeps: 300,
-            max_factorizations: 2000,
+            max_factorizations: 4000,
             max_sweeps: 4000,
             rounds: 8,
         }
@@ -190,14 +191,13 @@ fn merge_status(all: &mut Status, one: &Status, contacts: &[u32]) {
         Status::Budget => 2,
         Status::Infeasible(_) => 3,
     };
-    match (&mut *all, one) {
-        (Status::Infeasible(a), Status::Infeasible(b)) => {
-            a.extend(b.iter().map(|&c| contacts[c] as usize));
+    if let Status::Infeasible(some) = one {
+        let mut named: Vec<usize> = some.iter().map(|&c| contacts[c] as usize).collect();
+        if let Status::Infeasible(others) = all {
+            named.extend_from_slice(others);
         }
-        (_, Status::Infeasible(b)) => {
-            *all = Status::Infeasible(b.iter().map(|&c| contacts[c] as usize).collect());
-        }
-        _ if rank(one) > rank(all) => *all = one.clone(),
-        _ => {}
+        *all = Status::Infeasible(named);
+    } else if rank(one) > rank(all) {
+        *all = one.clone();
     }
 }

@@ -72,7 +72,7 @@ impl<D: Delassus> Chain<'_, D> {
         for c in 0..r.len() {
             let s = self.d.scale(c);
             let shifted = u[c] + shift * s * (r[c] - centre[c]);
-            sum += s * natural_map(r[c], shifted, self.d.mu(c), s).length_squared();
+            sum += s * natural_map(r[c], shifted, self.mu(c), s).length_squared();
         }
         self.b.u = u;
         sum.sqrt()

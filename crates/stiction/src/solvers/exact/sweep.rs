@@ -65,7 +65,7 @@ impl<D: Delassus> Chain<'_, D> {
         for c in 0..r.len() {
             let w = self.d.diagonal(c);
             let k = self.d.contact_velocity(c) - w * r[c];
-            let new = solve_one(&w, k, self.d.mu(c), &mut self.b.a_warm[c]);
+            let new = solve_one(&w, k, self.mu(c), &mut self.b.a_warm[c]);
             self.d.add_impulse(c, new - r[c]);
             r[c] = new;
         }

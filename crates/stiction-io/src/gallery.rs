@@ -1,0 +1,54 @@
+//! Scenes that come with the library, by name.
+
+use crate::error::{Result, known_names};
+use crate::{Error, scene};
+use std::path::Path;
+
+/// A built-in scene.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// What `run` takes.
+    pub name: &'static str,
+    /// One line about it.
+    pub title: &'static str,
+    /// The scene file.
+    pub text: &'static str,
+}
+
+impl Entry {
+    /// The scene, with overrides (see [`scene::load`]).
+    pub fn load(&self, overrides: &[(String, String)]) -> Result<scene::LoadedScene> {
+        scene::parse(self.text, &format!("{}.toml", self.name), Path::new(""), overrides)
+    }
+}
+
+macro_rules! entries {
+    ($($name:literal: $title:literal,)*) => {
+        /// All built-in scenes, simple ones first.
+        pub const ALL: &[Entry] = &[$(Entry {
+            name: $name,
+            title: $title,
+            text: include_str!(concat!("../gallery/", $name, ".toml")),
+        }),*];
+    };
+}
+
+entries! {
+    "box-on-plane": "A crate is dropped on a floor",
+    "heavy-stack": "Five cubes, each eight times as heavy as the one below",
+    "pile": "500 random boxes fall into a bin",
+}
+
+/// The built-in scene of this name.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    ALL.iter().find(|e| e.name == name)
+}
+
+/// The error for a name that is neither a file nor a built-in scene.
+pub fn unknown(name: &str) -> Error {
+    Error::new(
+        name,
+        "is neither a file nor a built-in scene",
+        known_names(name, "scenes", ALL.iter().map(|e| e.name)),
+    )
+}

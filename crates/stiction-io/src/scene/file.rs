@@ -1,0 +1,661 @@
+//! The scene file as it is written: one struct per table, strict, with the documentation of every key.
+//! The doc comments of the fields are what `stiction schema` prints.
+
+use super::one_or_many::OneOrMany;
+use super::value::{Direction, Fraction, NonNegative, Number, Positive, Rotation, Sizes, Triple};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde::de::{self, Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
+use std::borrow::Cow;
+use std::fmt;
+use stiction::scene::Combine;
+use stiction::{Scheme, SolverKind};
+use toml::Spanned;
+
+/// A scene of rigid bodies and particles. SI units, z up, angles in degrees where a key ends in `_deg`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SceneFile {
+    /// One line for reports; the name of the file where it is left out.
+    pub title: Option<String>,
+    /// Gravity [m/s²]; [0, 0, -9.81] where it is left out.
+    pub gravity: Option<Triple>,
+    /// Time step, duration and scheme.
+    #[serde(default)]
+    pub time: Time,
+    /// Contact solver.
+    #[serde(default)]
+    pub solver: Solver,
+    /// How contacts are found and how two surfaces combine.
+    #[serde(default)]
+    pub contact: Contact,
+    /// Values for bodies that do not give their own.
+    #[serde(default)]
+    pub defaults: Defaults,
+    /// Rigid bodies.
+    #[serde(default)]
+    pub body: Vec<Body>,
+    /// Particles.
+    #[serde(default)]
+    pub particle: Vec<Particle>,
+    /// Forces and torques.
+    #[serde(default)]
+    pub force: Vec<Force>,
+    /// Rules of named pairs of bodies.
+    #[serde(default)]
+    pub pair: Vec<Pair>,
+    /// Read-outs.
+    #[serde(default)]
+    pub sensor: Vec<Sensor>,
+}
+
+/// Time step, duration and scheme.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Time {
+    /// Time step [s]; 0.01 where it is left out.
+    pub dt: Option<Positive>,
+    /// How long to run [s]; 5 where it is left out.
+    pub duration: Option<Positive>,
+    /// `implicit-euler` (default) or `midpoint`.
+    #[schemars(schema_with = "scheme_names")]
+    pub scheme: Option<Scheme>,
+}
+
+/// Contact solver.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Solver {
+    /// `exact` where it is left out.
+    #[schemars(schema_with = "solver_names")]
+    pub name: Option<SolverKind>,
+    /// Stop when the velocity error, relative to the speed of the problem, is below this.
+    pub tolerance: Option<Positive>,
+    /// Most iterations (sweeps for `exact`).
+    pub max_iterations: Option<usize>,
+}
+
+/// How contacts are found and how two surfaces combine.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Contact {
+    /// Contacts are made where the gap is below this [m]; from sizes and speeds where it is left out.
+    pub margin: Option<NonNegative>,
+    /// Penetrations are pushed out at no more than this speed [m/s].
+    pub recovery_speed: Option<NonNegative>,
+    /// Impacts slower than this do not rebound [m/s].
+    pub restitution_threshold: Option<NonNegative>,
+    /// How two friction coefficients combine; `geometric-mean` where it is left out.
+    #[schemars(schema_with = "combine_names")]
+    pub combine_friction: Option<Combine>,
+    /// How two restitution coefficients combine; `max` where it is left out.
+    #[schemars(schema_with = "combine_names")]
+    pub combine_restitution: Option<Combine>,
+}
+
+/// Values for bodies that do not give their own.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Defaults {
+    /// Friction of surfaces; 0.5 where it is left out.
+    pub friction: Option<Friction>,
+    /// Restitution of surfaces, 0 to 1; 0 where it is left out.
+    pub restitution: Option<Fraction>,
+    /// Density [kg/m³] of bodies without mass; 1000 where it is left out.
+    pub density: Option<Positive>,
+}
+
+/// A rigid body, or many with `repeat`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Body {
+    /// Unique name.
+    #[schemars(with = "String")]
+    pub name: Spanned<String>,
+    /// One shape, or a list of shapes that move together.
+    pub shape: OneOrMany<Shape>,
+    /// `free` (default), `fixed`, `{ velocity, spin }` or `{ keyframes }`.
+    #[schemars(with = "Option<Motion>")]
+    pub motion: Option<Spanned<Motion>>,
+    /// Position of the body frame [m].
+    pub position: Option<Triple>,
+    /// Orientation of the body frame.
+    pub rotation: Option<Rotation>,
+    /// Initial velocity of the centre of mass [m/s] of a free body.
+    #[schemars(with = "Option<Triple>")]
+    pub velocity: Option<Spanned<Triple>>,
+    /// Initial angular velocity [rad/s], world axes, of a free body.
+    #[schemars(with = "Option<Triple>")]
+    pub spin: Option<Spanned<Triple>>,
+    /// Mass [kg]; its inertia follows from the shapes unless `inertia` is given.
+    #[schemars(with = "Option<Positive>")]
+    pub mass: Option<Spanned<Positive>>,
+    /// Density [kg/m³].
+    #[schemars(with = "Option<Positive>")]
+    pub density: Option<Spanned<Positive>>,
+    /// Inertia about the centre of mass in body axes [kg·m²]: ixx, iyy, izz or ixx, iyy, izz, ixy, ixz, iyz.
+    /// Needs `mass`.
+    #[schemars(with = "Option<Inertia>")]
+    pub inertia: Option<Spanned<Inertia>>,
+    /// Centre of mass in the body frame [m]; with `inertia` only.
+    #[schemars(with = "Option<Triple>")]
+    pub center_of_mass: Option<Spanned<Triple>>,
+    /// Friction of all its shapes.
+    pub friction: Option<Friction>,
+    /// Restitution of all its shapes, 0 to 1.
+    pub restitution: Option<Fraction>,
+    /// Makes many copies.
+    #[schemars(with = "Option<Repeat>")]
+    pub repeat: Option<Spanned<Repeat>>,
+}
+
+/// A collision shape: exactly one of the seven geometries, with its place in the body.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "ShapeKeys")]
+pub(crate) struct Shape {
+    pub geometry: ShapeKind,
+    pub position: Option<Triple>,
+    pub rotation: Option<Rotation>,
+    pub friction: Option<Friction>,
+    pub restitution: Option<Fraction>,
+}
+
+impl JsonSchema for Shape {
+    fn schema_name() -> Cow<'static, str> {
+        "Shape".into()
+    }
+
+    fn json_schema(g: &mut SchemaGenerator) -> Schema {
+        ShapeKeys::json_schema(g)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) enum ShapeKind {
+    Plane(Plane),
+    Sphere(Sphere),
+    Box(BoxSize),
+    Capsule(Capsule),
+    Cylinder(Cylinder),
+    Hull(Hull),
+    Mesh(Mesh),
+}
+
+/// A collision shape: exactly one of plane, sphere, box, capsule, cylinder, hull and mesh.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ShapeKeys {
+    plane: Option<Plane>,
+    sphere: Option<Sphere>,
+    #[serde(rename = "box")]
+    cuboid: Option<BoxSize>,
+    capsule: Option<Capsule>,
+    cylinder: Option<Cylinder>,
+    hull: Option<Hull>,
+    mesh: Option<Mesh>,
+    /// Position in the body frame [m].
+    position: Option<Triple>,
+    /// Orientation in the body frame.
+    rotation: Option<Rotation>,
+    /// Friction of this shape.
+    friction: Option<Friction>,
+    /// Restitution of this shape, 0 to 1.
+    restitution: Option<Fraction>,
+}
+
+impl TryFrom<ShapeKeys> for Shape {
+    type Error = &'static str;
+
+    fn try_from(k: ShapeKeys) -> Result<Shape, &'static str> {
+        let kinds = [
+            k.plane.map(ShapeKind::Plane),
+            k.sphere.map(ShapeKind::Sphere),
+            k.cuboid.map(ShapeKind::Box),
+            k.capsule.map(ShapeKind::Capsule),
+            k.cylinder.map(ShapeKind::Cylinder),
+            k.hull.map(ShapeKind::Hull),
+            k.mesh.map(ShapeKind::Mesh),
+        ];
+        let mut given = kinds.into_iter().flatten();
+        match (given.next(), given.next()) {
+            (Some(geometry), None) => Ok(Shape {
+                geometry,
+                position: k.position,
+                rotation: k.rotation,
+                friction: k.friction,
+                restitution: k.restitution,
+            }),
+            _ => {
+                Err("a shape is exactly one of `plane`, `sphere`, `box`, `capsule`, `cylinder`, `hull` and \
+                      `mesh`; write a list of shapes for a compound")
+            }
+        }
+    }
+}
+
+/// Everything below a plane through the origin of the shape. Fixed and moving-by-rule bodies only.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Plane {
+    /// Direction away from the solid side; [0, 0, 1] where it is left out.
+    pub normal: Option<Direction>,
+}
+
+/// A ball.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Sphere {
+    /// Radius [m].
+    pub radius: Positive,
+}
+
+/// A box about the origin of the shape.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BoxSize {
+    /// Full lengths of the edges along x, y and z [m].
+    pub size: Sizes,
+}
+
+/// A cylinder with round ends along z.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Capsule {
+    /// Length of the straight part [m].
+    pub length: Positive,
+    /// Radius [m].
+    pub radius: Positive,
+}
+
+/// A cylinder along z.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Cylinder {
+    /// Full height [m].
+    pub height: Positive,
+    /// Radius [m].
+    pub radius: Positive,
+}
+
+/// The convex hull of points.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Hull {
+    /// At least four points [m] that are not all in one plane.
+    #[schemars(with = "Vec<Triple>")]
+    pub points: Spanned<Vec<Triple>>,
+}
+
+/// A mesh from a file.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Mesh {
+    /// An OBJ or STL file; relative paths start at the scene file. `builtin:NAME` is a mesh of the gallery.
+    #[schemars(with = "String")]
+    pub file: Spanned<String>,
+    /// Factor on all coordinates, for files in other units; 1 where it is left out.
+    pub scale: Option<Positive>,
+    /// `convex-hull` (default) or `triangles`.
+    #[serde(default)]
+    pub kind: MeshKind,
+}
+
+/// What a mesh file is collided as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum MeshKind {
+    /// The convex hull of its vertices.
+    #[default]
+    ConvexHull,
+    /// Its triangles as they are: a closed surface, counter-clockwise seen from outside.
+    Triangles,
+}
+
+/// How a body moves.
+#[derive(Debug)]
+pub(crate) enum Motion {
+    Free,
+    Fixed,
+    Given(GivenMotion),
+}
+
+/// Moved by rule, whatever pushes: at a constant velocity and spin, or through keyframes.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GivenMotion {
+    /// Velocity of the body frame [m/s].
+    pub velocity: Option<Triple>,
+    /// Angular velocity [rad/s], world axes.
+    pub spin: Option<Triple>,
+    /// Poses at ascending times; straight lines and constant spin between them.
+    #[schemars(with = "Option<Vec<Keyframe>>")]
+    pub keyframes: Option<Spanned<Vec<Keyframe>>>,
+}
+
+/// A pose at a time.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Keyframe {
+    /// Time [s].
+    pub time: Number,
+    /// Position of the body frame [m]; the body's own where it is left out.
+    pub position: Option<Triple>,
+    /// Orientation of the body frame; the body's own where it is left out.
+    pub rotation: Option<Rotation>,
+}
+
+impl<'de> Deserialize<'de> for Motion {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Motion, D::Error> {
+        struct V;
+        impl<'de> Visitor<'de> for V {
+            type Value = Motion;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("\"free\", \"fixed\", { velocity = …, spin = … } or { keyframes = […] }")
+            }
+
+            fn visit_str<E: de::Error>(self, s: &str) -> Result<Motion, E> {
+                match s {
+                    "free" => Ok(Motion::Free),
+                    "fixed" => Ok(Motion::Fixed),
+                    _ => Err(E::invalid_value(de::Unexpected::Str(s), &self)),
+                }
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Motion, A::Error> {
+                GivenMotion::deserialize(MapAccessDeserializer::new(map)).map(Motion::Given)
+            }
+        }
+        d.deserialize_any(V)
+    }
+}
+
+impl JsonSchema for Motion {
+    fn schema_name() -> Cow<'static, str> {
+        "Motion".into()
+    }
+
+    fn json_schema(g: &mut SchemaGenerator) -> Schema {
+        let given = g.subschema_for::<GivenMotion>();
+        json_schema!({
+            "description": "How a body moves.",
+            "anyOf": [{ "enum": ["free", "fixed"] }, given],
+        })
+    }
+}
+
+/// Friction of a surface.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Friction {
+    Same(NonNegative),
+    Elliptic(EllipticFriction),
+}
+
+/// Friction that depends on the direction of sliding.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EllipticFriction {
+    /// Coefficient along `direction`.
+    pub along: Positive,
+    /// Coefficient across it.
+    pub across: Positive,
+    /// A direction in the frame of the shape; it is projected on the surface.
+    pub direction: Direction,
+}
+
+impl<'de> Deserialize<'de> for Friction {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Friction, D::Error> {
+        struct V;
+        impl<'de> Visitor<'de> for V {
+            type Value = Friction;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a coefficient or { along = …, across = …, direction = […] }")
+            }
+
+            fn visit_f64<E: de::Error>(self, x: f64) -> Result<Friction, E> {
+                NonNegative::try_from(x).map(Friction::Same).map_err(E::custom)
+            }
+
+            fn visit_i64<E: de::Error>(self, x: i64) -> Result<Friction, E> {
+                self.visit_f64(x as f64)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Friction, A::Error> {
+                EllipticFriction::deserialize(MapAccessDeserializer::new(map)).map(Friction::Elliptic)
+            }
+        }
+        d.deserialize_any(V)
+    }
+}
+
+impl JsonSchema for Friction {
+    fn schema_name() -> Cow<'static, str> {
+        "Friction".into()
+    }
+
+    fn json_schema(g: &mut SchemaGenerator) -> Schema {
+        let elliptic = g.subschema_for::<EllipticFriction>();
+        json_schema!({
+            "description": "Friction of a surface: one coefficient, or two with a direction.",
+            "anyOf": [{ "type": "number", "minimum": 0 }, elliptic],
+        })
+    }
+}
+
+/// Three or six numbers of an inertia matrix.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "Vec<Number>")]
+pub(crate) struct Inertia(pub [f64; 6]);
+
+impl TryFrom<Vec<Number>> for Inertia {
+    type Error = String;
+
+    fn try_from(x: Vec<Number>) -> Result<Inertia, String> {
+        let mut m = [0.0; 6];
+        if x.len() != 3 && x.len() != 6 {
+            return Err(format!(
+                "an inertia has 3 numbers (ixx, iyy, izz) or 6 (ixx, iyy, izz, ixy, ixz, iyz), not {}",
+                x.len()
+            ));
+        }
+        for (to, from) in m.iter_mut().zip(x) {
+            *to = from.0;
+        }
+        Ok(Inertia(m))
+    }
+}
+
+impl JsonSchema for Inertia {
+    fn schema_name() -> Cow<'static, str> {
+        "Inertia".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "ixx, iyy, izz or ixx, iyy, izz, ixy, ixz, iyz [kg·m²].",
+            "type": "array", "items": { "type": "number" }, "minItems": 3, "maxItems": 6,
+        })
+    }
+}
+
+/// Copies of a body. A line with `count` and `step`, or a grid with `grid` and `spacing`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Repeat {
+    /// How many copies. A grid is filled along x, then y, then z, and stops here; without it, it is full.
+    pub count: Option<usize>,
+    /// From each copy of a line to the next [m].
+    pub step: Option<Triple>,
+    /// How many along x, y and z.
+    pub grid: Option<[usize; 3]>,
+    /// Distances within the grid along x, y and z [m].
+    pub spacing: Option<Triple>,
+    /// Shifts every other layer of the grid (odd z) [m]: the bond of a brick wall.
+    pub stagger: Option<Triple>,
+    /// Each copy of a line has this times the mass (or density) of the one before.
+    pub mass_factor: Option<Positive>,
+    /// Each copy of a line has this times the size of the one before.
+    pub size_factor: Option<Positive>,
+    /// Chance, the same at every run.
+    #[serde(default)]
+    pub random: Random,
+}
+
+/// Chance in copies: the same numbers at every run and on every machine.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Random {
+    /// Start of the sequence; another seed gives another scene.
+    #[serde(default)]
+    pub seed: u64,
+    /// Each position moves by up to this, either way, along x, y and z [m].
+    pub shift: Option<Triple>,
+    /// Factors on the size are drawn between these two: one per axis for a box, one in all for other bodies.
+    pub size: Option<[Positive; 2]>,
+    /// True: orientations are uniformly random.
+    #[serde(default)]
+    pub rotation: bool,
+}
+
+/// A point mass that touches with a small sphere.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Particle {
+    /// Unique name.
+    #[schemars(with = "String")]
+    pub name: Spanned<String>,
+    /// Mass [kg].
+    pub mass: Positive,
+    /// Contact radius [m]; 0 where it is left out.
+    pub radius: Option<NonNegative>,
+    /// Position [m].
+    pub position: Option<Triple>,
+    /// Initial velocity [m/s].
+    pub velocity: Option<Triple>,
+    /// Friction coefficient.
+    pub friction: Option<NonNegative>,
+    /// Restitution, 0 to 1.
+    pub restitution: Option<Fraction>,
+}
+
+/// A force or torque on a body or a particle.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Force {
+    /// Name of a free body or a particle.
+    #[schemars(with = "String")]
+    pub target: Spanned<String>,
+    /// Force [N], world axes.
+    pub force: Option<Triple>,
+    /// Torque [N·m], world axes; bodies only.
+    pub torque: Option<Triple>,
+    /// Point of attack in the body frame [m]; the centre of mass where it is left out.
+    pub at: Option<Triple>,
+    /// Acts from this time [s]; 0 where it is left out…
+    pub from: Option<Number>,
+    /// …until this time [s]; for ever where it is left out.
+    #[schemars(with = "Option<Number>")]
+    pub until: Option<Spanned<Number>>,
+}
+
+/// A rule for contacts between two bodies.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Pair {
+    /// Name of a body.
+    #[schemars(with = "String")]
+    pub a: Spanned<String>,
+    /// Name of another body.
+    #[schemars(with = "String")]
+    pub b: Spanned<String>,
+    /// Friction of the pair instead of the combination.
+    pub friction: Option<NonNegative>,
+    /// Restitution of the pair instead of the combination, 0 to 1.
+    pub restitution: Option<Fraction>,
+    /// False: the two pass through each other; true where it is left out.
+    pub collide: Option<bool>,
+}
+
+/// A named read-out: exactly one of pose, velocity, contact_force, pair_force and energy.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "SensorKeys")]
+pub(crate) struct Sensor {
+    pub name: Spanned<String>,
+    pub reads: SensorKind,
+}
+
+impl JsonSchema for Sensor {
+    fn schema_name() -> Cow<'static, str> {
+        "Sensor".into()
+    }
+
+    fn json_schema(g: &mut SchemaGenerator) -> Schema {
+        SensorKeys::json_schema(g)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) enum SensorKind {
+    Pose(Spanned<String>),
+    Velocity(Spanned<String>),
+    ContactForce(Spanned<String>),
+    PairForce([Spanned<String>; 2]),
+    Energy,
+}
+
+/// A named read-out: exactly one of pose, velocity, contact_force, pair_force and energy.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SensorKeys {
+    /// Unique name.
+    #[schemars(with = "String")]
+    name: Spanned<String>,
+    /// Pose of this body (x, y, z, qw, qx, qy, qz) or position of this particle [m].
+    #[schemars(with = "Option<String>")]
+    pose: Option<Spanned<String>>,
+    /// Velocity of the centre of mass [m/s] and ω [rad/s] of this body, world axes; of a particle [m/s].
+    #[schemars(with = "Option<String>")]
+    velocity: Option<Spanned<String>>,
+    /// Sum of all contact forces on this body or particle [N], world axes.
+    #[schemars(with = "Option<String>")]
+    contact_force: Option<Spanned<String>>,
+    /// Sum of the contact forces on the first by the second [N], world axes.
+    #[schemars(with = "Option<[String; 2]>")]
+    pair_force: Option<[Spanned<String>; 2]>,
+    /// True: kinetic, potential and total energy of the scene [J].
+    energy: Option<bool>,
+}
+
+impl TryFrom<SensorKeys> for Sensor {
+    type Error = &'static str;
+
+    fn try_from(k: SensorKeys) -> Result<Sensor, &'static str> {
+        let kinds = [
+            k.pose.map(SensorKind::Pose),
+            k.velocity.map(SensorKind::Velocity),
+            k.contact_force.map(SensorKind::ContactForce),
+            k.pair_force.map(SensorKind::PairForce),
+            k.energy.and_then(|on| on.then_some(SensorKind::Energy)),
+        ];
+        let mut given = kinds.into_iter().flatten();
+        match (given.next(), given.next()) {
+            (Some(reads), None) => Ok(Sensor { name: k.name, reads }),
+            _ => Err("a sensor reads exactly one of `pose = \"NAME\"`, `velocity = \"NAME\"`, \
+                      `contact_force = \"NAME\"`, `pair_force = [\"ON\", \"BY\"]` and `energy = true`"),
+        }
+    }
+}
+
+fn scheme_names(_: &mut SchemaGenerator) -> Schema {
+    let names = [Scheme::ImplicitEuler, Scheme::Midpoint].map(Scheme::name);
+    json_schema!({ "enum": names })
+}
+
+fn solver_names(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "enum": SolverKind::ALL.map(SolverKind::name) })
+}
+
+fn combine_names(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "enum": ["geometric-mean", "mean", "min", "max"] })
+}

@@ -1,0 +1,73 @@
+//! Scene files: TOML in, [`Scene`] out. The format is described in `docs/scenes.md` and by [`schema`].
+
+mod build;
+mod file;
+mod one_or_many;
+mod overrides;
+mod repeat;
+mod rng;
+mod value;
+
+use crate::error::{Error, Result};
+use overrides::Source;
+use serde::Deserialize;
+use std::path::Path;
+use stiction::{Scene, SimSettings};
+
+/// Largest scene file that is read [bytes].
+const MOST_BYTES: u64 = 64 << 20;
+
+/// A scene with everything its file says about running it.
+#[derive(Clone, Debug)]
+pub struct LoadedScene {
+    /// The scene.
+    pub scene: Scene,
+    /// Time step [s].
+    pub dt: f64,
+    /// How long to run [s].
+    pub duration: f64,
+    /// Scheme and solver.
+    pub settings: SimSettings,
+    /// One line for reports.
+    pub title: String,
+}
+
+/// Reads a scene file. Meshes are found relative to it.
+///
+/// Each override `(path, value)` changes the document first: `("time.dt", "0.001")`,
+/// `("bodies.crate.mass", "2")`, `("gravity", "[0, 0, -1.62]")`. The value is TOML, or else a string; items of
+/// lists are found by name or by number.
+pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<LoadedScene> {
+    let size = std::fs::metadata(path).map_err(|e| Error::reading(path, &e))?.len();
+    if size > MOST_BYTES {
+        return Err(Error::at_path(
+            path,
+            format!("{size} bytes are too many for a scene"),
+            "move meshes to their own files",
+        ));
+    }
+    let bytes = std::fs::read(path).map_err(|e| Error::reading(path, &e))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Error::at_path(path, "is not a text file", "scene files are TOML in UTF-8"))?;
+    let base = path.parent().unwrap_or(Path::new(""));
+    parse(&text, &path.display().to_string(), base, overrides)
+}
+
+/// Reads a scene from a text; `source_name` stands in messages, meshes are found relative to `base_dir`.
+pub fn parse(
+    text: &str,
+    source_name: &str,
+    base_dir: &Path,
+    overrides: &[(String, String)],
+) -> Result<LoadedScene> {
+    let source = Source::new(source_name, text, overrides);
+    let root = source.document()?;
+    let file = file::SceneFile::deserialize(toml::de::Deserializer::from(root))
+        .map_err(|e| source.toml_error(&e))?;
+    build::Builder::new(&source, base_dir).build(file)
+}
+
+/// JSON Schema of the scene format (draft 2020-12).
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(file::SceneFile).to_value()
+}

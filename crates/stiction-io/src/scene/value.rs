@@ -1,0 +1,203 @@
+//! Numbers of scene files with their rules: a bad one is refused where it stands in the file.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use stiction::{Quat, Vec3};
+
+/// A finite number. TOML knows `nan` and `inf`; scenes do not.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(try_from = "f64")]
+pub(crate) struct Number(pub f64);
+
+impl TryFrom<f64> for Number {
+    type Error = String;
+
+    fn try_from(x: f64) -> Result<Self, String> {
+        if x.is_finite() { Ok(Number(x)) } else { Err(format!("{x} is not allowed: give a finite number")) }
+    }
+}
+
+/// A number > 0.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(try_from = "f64")]
+#[schemars(extend("exclusiveMinimum" = 0))]
+pub(crate) struct Positive(pub f64);
+
+impl TryFrom<f64> for Positive {
+    type Error = String;
+
+    fn try_from(x: f64) -> Result<Self, String> {
+        if x.is_finite() && x > 0.0 {
+            Ok(Positive(x))
+        } else {
+            Err(format!("{x} is not allowed: give a positive number"))
+        }
+    }
+}
+
+/// A number ≥ 0.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(try_from = "f64")]
+#[schemars(extend("minimum" = 0))]
+pub(crate) struct NonNegative(pub f64);
+
+impl TryFrom<f64> for NonNegative {
+    type Error = String;
+
+    fn try_from(x: f64) -> Result<Self, String> {
+        if x.is_finite() && x >= 0.0 {
+            Ok(NonNegative(x))
+        } else {
+            Err(format!("{x} is not allowed: give zero or a positive number"))
+        }
+    }
+}
+
+/// A number from 0 to 1.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(try_from = "f64")]
+#[schemars(extend("minimum" = 0, "maximum" = 1))]
+pub(crate) struct Fraction(pub f64);
+
+impl TryFrom<f64> for Fraction {
+    type Error = String;
+
+    fn try_from(x: f64) -> Result<Self, String> {
+        if (0.0..=1.0).contains(&x) {
+            Ok(Fraction(x))
+        } else {
+            Err(format!("{x} is not allowed: give a number from 0 to 1"))
+        }
+    }
+}
+
+/// Three finite numbers.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+pub(crate) struct Triple(pub [Number; 3]);
+
+impl Triple {
+    pub fn vec(self) -> Vec3 {
+        Vec3::from_array(self.0.map(|x| x.0))
+    }
+}
+
+/// The vector, or zero where none is given.
+pub(crate) fn or_zero(x: Option<Triple>) -> Vec3 {
+    x.map_or(Vec3::ZERO, Triple::vec)
+}
+
+/// Three positive numbers.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+pub(crate) struct Sizes(pub [Positive; 3]);
+
+impl Sizes {
+    pub fn vec(self) -> Vec3 {
+        Vec3::from_array(self.0.map(|x| x.0))
+    }
+}
+
+/// A direction: three numbers, not all zero; any length.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(try_from = "Triple")]
+pub(crate) struct Direction(pub [Number; 3]);
+
+impl TryFrom<Triple> for Direction {
+    type Error = String;
+
+    fn try_from(x: Triple) -> Result<Self, String> {
+        match x.vec().try_normalize() {
+            Some(_) => Ok(Direction(x.0)),
+            None => Err("a direction of zero length: give a vector that points somewhere".into()),
+        }
+    }
+}
+
+impl Direction {
+    /// The unit vector.
+    pub fn unit(self) -> Vec3 {
+        Triple(self.0).vec().normalize()
+    }
+}
+
+/// A rotation, in exactly one of three ways.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(try_from = "RotationKeys")]
+pub(crate) struct Rotation(#[schemars(with = "RotationKeys")] pub Quat);
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct RotationKeys {
+    /// Quaternion w, x, y, z; normalised when read.
+    quaternion: Option<[Number; 4]>,
+    /// Roll, pitch, yaw [degrees]: about the fixed x axis, then y, then z.
+    euler_deg: Option<[Number; 3]>,
+    /// Axis of rotation, with `angle_deg`.
+    axis: Option<Direction>,
+    /// Angle about `axis` [degrees].
+    angle_deg: Option<Number>,
+}
+
+impl TryFrom<RotationKeys> for Rotation {
+    type Error = String;
+
+    fn try_from(r: RotationKeys) -> Result<Self, String> {
+        match (r.quaternion, r.euler_deg, r.axis, r.angle_deg) {
+            (Some([w, x, y, z]), None, None, None) => {
+                let q = Quat::from_xyzw(x.0, y.0, z.0, w.0);
+                // A quaternion far from unit length is more likely a slip (xyzw order, degrees) than a wish.
+                if (q.length() - 1.0).abs() > 1e-2 {
+                    return Err(format!(
+                        "quaternion of length {}: give a unit quaternion in the order w, x, y, z",
+                        q.length()
+                    ));
+                }
+                Ok(Rotation(q.normalize()))
+            }
+            (None, Some([x, y, z]), None, None) => Ok(Rotation(
+                Quat::from_rotation_z(z.0.to_radians())
+                    * Quat::from_rotation_y(y.0.to_radians())
+                    * Quat::from_rotation_x(x.0.to_radians()),
+            )),
+            (None, None, Some(axis), Some(angle)) => {
+                Ok(Rotation(Quat::from_axis_angle(axis.unit(), angle.0.to_radians())))
+            }
+            _ => {
+                Err("a rotation is one of { quaternion = [w, x, y, z] }, { euler_deg = [roll, pitch, yaw] } \
+                      and { axis = [x, y, z], angle_deg = a }"
+                    .into())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rotation(text: &str) -> Result<Quat, toml::de::Error> {
+        Ok(Rotation::deserialize(toml::de::ValueDeserializer::parse(text)?)?.0)
+    }
+
+    #[test]
+    fn three_ways_to_write_a_quarter_turn_about_z() {
+        let q = Quat::from_rotation_z(std::f64::consts::FRAC_PI_2);
+        for text in [
+            "{ quaternion = [0.7071067811865476, 0, 0, 0.7071067811865476] }",
+            "{ euler_deg = [0, 0, 90] }",
+            "{ axis = [0, 0, 7], angle_deg = 90 }",
+        ] {
+            assert!(rotation(text).unwrap().dot(q).abs() > 1.0 - 1e-15, "{text}");
+        }
+        assert!(rotation("{ axis = [0, 0, 1] }").is_err());
+        assert!(rotation("{ quaternion = [1, 1, 0, 0] }").is_err());
+    }
+
+    #[test]
+    fn euler_angles_turn_about_fixed_axes_in_order() {
+        let q = rotation("{ euler_deg = [90, 0, 90] }").unwrap();
+        // y → z by the roll, and z stays under the yaw.
+        assert!((q * Vec3::Y - Vec3::Z).length() < 1e-15);
+        // x stays under the roll, then → y.
+        assert!((q * Vec3::X - Vec3::Y).length() < 1e-15);
+    }
+}
