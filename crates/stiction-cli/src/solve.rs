@@ -128,7 +128,9 @@ fn solve_local(
     use solvers::{apgd::Apgd, exact, exact::Exact, pgs::Pgs};
     match kind {
         SolverKind::Exact => Exact::new(exact::Settings::default().with(settings)).solve_local(p, r, trace),
-        SolverKind::Realtime => Exact::new(exact::Settings::realtime().with(settings)).solve_local(p, r, trace),
+        SolverKind::Realtime => {
+            Exact::new(exact::Settings::realtime().with(settings)).solve_local(p, r, trace)
+        }
         SolverKind::Pgs => Pgs::new(settings).solve_local(p, r, trace),
         SolverKind::Apgd => Apgd::new(settings).solve_local(p, r, trace),
     }
@@ -147,8 +149,7 @@ fn velocity(p: &LocalProblem, r: &[Vec3]) -> Vec<Vec3> {
 /// ‖r − P_K(r − û)‖ / max(‖q‖, ‖r‖, ‖u‖), as the literature compares solvers; 0 for a problem that is all zero.
 fn natural_relative(p: &LocalProblem, r: &[Vec3], u: &[Vec3]) -> f64 {
     let norm = |x: &[Vec3]| x.iter().map(|v| v.length_squared()).sum::<f64>().sqrt();
-    let map: Vec<Vec3> =
-        (0..p.contacts()).map(|c| cone::natural_map(r[c], u[c], p.mu[c], 1.0)).collect();
+    let map: Vec<Vec3> = (0..p.contacts()).map(|c| cone::natural_map(r[c], u[c], p.mu[c], 1.0)).collect();
     crate::summary::ratio(norm(&map), norm(&p.q).max(norm(r)).max(norm(u)))
 }
 

@@ -87,7 +87,8 @@ pub fn testspeed(args: &TestspeedArgs) -> Result<Outcome> {
         "real time".into(),
         format!("{}× at dt {} s", number(ratio(sim_seconds, took.wall)), number(loaded.dt)),
     ]);
-    table.row(["total".into(), format!("{} for {} steps, {threads} threads", took_line(took), summary.steps)]);
+    table
+        .row(["total".into(), format!("{} for {} steps, {threads} threads", took_line(took), summary.steps)]);
     table.row(["wall per step".into(), duration(took.wall / steps)]);
     summary.fill_stages(&mut table);
     if let Some(cpu) = took.cpu {

@@ -37,7 +37,8 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         take_steps(&mut sim, steps, dt, |s| path.push((s.state().q[0], s.state().q[1])))?;
         let length: f64 = reference.windows(2).map(|w| (w[1].0 - w[0].0).hypot(w[1].1 - w[0].1)).sum();
         let error =
-            path.iter().zip(&reference).map(|(a, b)| (a.0 - b.0).hypot(a.1 - b.1)).fold(0.0, f64::max) / length;
+            path.iter().zip(&reference).map(|(a, b)| (a.0 - b.0).hypot(a.1 - b.1)).fold(0.0, f64::max)
+                / length;
         rows.push(
             Row::new(format!("μ = ({mu1}, {mu2}): distance to the ODE"), error, "of the path")
                 .against("0 (maximal dissipation)")
@@ -69,7 +70,7 @@ fn ode(mu1: f64, mu2: f64, dt: f64, steps: usize) -> Vec<(f64, f64)> {
         let size = (mu1 * v[0]).hypot(mu2 * v[1]);
         [-GRAVITY * mu1 * mu1 * v[0] / size, -GRAVITY * mu2 * mu2 * v[1] / size]
     };
-    let (mut x, mut v) = ([0.0, 0.0], [1.0, 1.0]);
+    let (mut x, mut v) = ([0.0; 2], [1.0f64; 2]);
     let mut path = vec![(0.0, 0.0)];
     for _ in 0..steps {
         for _ in 0..FINE {

@@ -150,10 +150,8 @@ pub fn bench(args: &BenchArgs) -> Result<Outcome> {
 
 fn list(as_json: bool) -> Result<Outcome> {
     if as_json {
-        let all: Vec<Value> = EXPERIMENTS
-            .iter()
-            .map(|e| json!({"id": e.id, "title": e.title, "claim": e.claim}))
-            .collect();
+        let all: Vec<Value> =
+            EXPERIMENTS.iter().map(|e| json!({"id": e.id, "title": e.title, "claim": e.claim})).collect();
         return print(&format!("{}\n", json!({ "experiments": all })));
     }
     let mut t = Table::new();

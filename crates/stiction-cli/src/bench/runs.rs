@@ -5,19 +5,15 @@ use crate::failure::{Result, error};
 use crate::summary::Summary;
 use stiction::contact::{ContactProblem, Residuals, Solution, residual};
 use stiction::solvers::{self, SolveReport};
-use stiction::{
-    Body, Geometry, Scene, SimSettings, Simulation, SolverKind, SolverSettings, StepError, Vec3,
-};
+use stiction::{Body, Geometry, Scene, SimSettings, Simulation, SolverKind, SolverSettings, StepError, Vec3};
 
 /// Gravity of all experiments [m/s²].
 pub const GRAVITY: f64 = 9.81;
 
 /// A scene with a fixed floor, gravity tilted by `angle` [rad] towards +x, and the given bodies.
 pub fn on_floor(angle: f64, friction: f64, bodies: impl IntoIterator<Item = Body>) -> Scene {
-    let mut scene = Scene {
-        gravity: GRAVITY * Vec3::new(angle.sin(), 0.0, -angle.cos()),
-        ..Scene::default()
-    };
+    let mut scene =
+        Scene { gravity: GRAVITY * Vec3::new(angle.sin(), 0.0, -angle.cos()), ..Scene::default() };
     scene.bodies.push(Body::new("floor", Geometry::Plane).fixed().with_friction(friction));
     scene.bodies.extend(bodies);
     scene

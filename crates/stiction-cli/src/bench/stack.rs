@@ -47,7 +47,8 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         let measured = [
             Row::new(format!("{name}: deepest penetration"), s.penetration(), "m").against("0"),
             Row::new(format!("{name}: deepest sinking of a cube"), sunk, "m").against("0"),
-            Row::new(format!("{name}: force error of a face, worst"), force, "of the weight above").against("0"),
+            Row::new(format!("{name}: force error of a face, worst"), force, "of the weight above")
+                .against("0"),
             Row::new(format!("{name}: natural map, worst"), s.residuals.natural, "m/s").against("0"),
         ];
         if kind == SolverKind::Exact {

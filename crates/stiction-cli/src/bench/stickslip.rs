@@ -29,14 +29,17 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     rows.push(Row::remark("(b) spring-pulled block", "needs springs").against("force μ m g at slip, ± 1 %"));
     launches(ctx, &mut rows, &mut excess)?;
     rows.push(
-        Row::new("(d) friction over μ λ_n − 1, worst", excess, "").against("0 (Coulomb's cone)").at_most(1e-3),
+        Row::new("(d) friction over μ λ_n − 1, worst", excess, "")
+            .against("0 (Coulomb's cone)")
+            .at_most(1e-3),
     );
     Ok(rows)
 }
 
 /// (a) A block below and above the friction angle.
 fn inclines(ctx: &mut Context, rows: &mut Vec<Row>, excess: &mut f64) -> Result<()> {
-    let block = || Body::new("block", Geometry::Box { half: Vec3::splat(0.1) }).at(0.0, 0.0, 0.1).with_mass(0.5);
+    let block =
+        || Body::new("block", Geometry::Box { half: Vec3::splat(0.1) }).at(0.0, 0.0, 0.1).with_mass(0.5);
     let dt = 0.01;
     let limit = MU.atan();
 
@@ -46,7 +49,9 @@ fn inclines(ctx: &mut Context, rows: &mut Vec<Row>, excess: &mut f64) -> Result<
     take_steps(&mut sim, steps, dt, |s| *excess = excess.max(cone_excess(s)))?;
     let drift = sim.state().q[0].abs();
     rows.push(
-        Row::new(format!("(a) drift in {time} s at atan μ − 1°"), drift, "m").against("0 (sticks)").at_most(1e-4),
+        Row::new(format!("(a) drift in {time} s at atan μ − 1°"), drift, "m")
+            .against("0 (sticks)")
+            .at_most(1e-4),
     );
 
     let angle = limit + 1f64.to_radians();
@@ -94,8 +99,12 @@ fn launches(ctx: &mut Context, rows: &mut Vec<Row>, excess: &mut f64) -> Result<
             .accept("within 1 %", (mean / closed - 1.0).abs() <= 0.01),
     );
     rows.push(
-        Row::new("(c) the same with an 8-sided pyramid, by its ODE", mean_and_spread(&pyramid).1, "of the mean")
-            .against("> 3 % bias"),
+        Row::new(
+            "(c) the same with an 8-sided pyramid, by its ODE",
+            mean_and_spread(&pyramid).1,
+            "of the mean",
+        )
+        .against("> 3 % bias"),
     );
     let mut plot = Plot::new("Stopping distance by direction", "direction [°]", "distance [m]");
     let dashed = ours.iter().map(|p| (p.0, closed)).collect();
@@ -135,11 +144,11 @@ fn mean_and_spread(points: &[(f64, f64)]) -> (f64, f64) {
 /// maximal dissipation acts, by small explicit steps.
 fn pyramid_distance(angle: f64) -> f64 {
     let (dt, mut v, mut x) = (1e-5, [SPEED * angle.cos(), SPEED * angle.sin()], [0.0, 0.0]);
-    let corners: Vec<[f64; 2]> =
-        (0..8).map(|k| TAU * k as f64 / 8.0).map(|a| [a.cos(), a.sin()]).collect();
+    let corners: Vec<[f64; 2]> = (0..8).map(|k| TAU * k as f64 / 8.0).map(|a| [a.cos(), a.sin()]).collect();
     let dot = |a: &[f64; 2], b: &[f64; 2]| a[0] * b[0] + a[1] * b[1];
     while dot(&v, &v).sqrt() > MU * GRAVITY * dt {
-        let d = corners.iter().max_by(|a, b| dot(a, &v).total_cmp(&dot(b, &v))).expect("there are eight corners");
+        let d =
+            corners.iter().max_by(|a, b| dot(a, &v).total_cmp(&dot(b, &v))).expect("there are eight corners");
         for k in 0..2 {
             v[k] -= MU * GRAVITY * dt * d[k];
             x[k] += v[k] * dt;

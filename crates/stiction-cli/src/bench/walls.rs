@@ -38,7 +38,8 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             let solves: Vec<Cold> = problems.iter().map(|p| solve(p, kind, tolerance)).collect();
             let solved = solves.iter().zip(&problems).filter(|(x, p)| reached(x, p, tolerance)).count();
             let name = kind.name();
-            let row = Row::new(format!("{name}: walls to {tolerance:e}"), solved as f64, &format!("of {count}"));
+            let row =
+                Row::new(format!("{name}: walls to {tolerance:e}"), solved as f64, &format!("of {count}"));
             rows.push(if kind == SolverKind::Exact {
                 row.against("200 of 200").accept("all", solved == count)
             } else {
@@ -66,7 +67,16 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     }
     large(ctx, &mut rows);
     let columns = [
-        "solver", "tolerance", "seed", "mu", "status", "iterations", "factorizations", "natural", "momentum", "seconds",
+        "solver",
+        "tolerance",
+        "seed",
+        "mu",
+        "status",
+        "iterations",
+        "factorizations",
+        "natural",
+        "momentum",
+        "seconds",
     ];
     ctx.csv("solves", &columns, &table)?;
     ctx.plot("solved", &plot)?;
