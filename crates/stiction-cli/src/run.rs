@@ -58,9 +58,12 @@ pub struct RunArgs {
 pub fn run(args: &RunArgs) -> Result<Outcome> {
     let prepared = args.scene.prepare(&args.step)?;
     let threads = args.step.start_threads()?;
-    let steps = args.steps.unwrap_or_else(|| step_count(args.time.unwrap_or(prepared.loaded.duration), prepared.loaded.dt));
+    let steps = args
+        .steps
+        .unwrap_or_else(|| step_count(args.time.unwrap_or(prepared.loaded.duration), prepared.loaded.dt));
     let Prepared { loaded, model, name } = prepared;
-    let mut files = args.out.as_deref().map(|dir| RunFiles::create(dir, &model, loaded.dt, &name)).transpose()?;
+    let mut files =
+        args.out.as_deref().map(|dir| RunFiles::create(dir, &model, loaded.dt, &name)).transpose()?;
     let mut dump = args.dump_problem.as_deref().map(ProblemDump::create).transpose()?;
     for w in &model.warnings {
         eprintln!("note: {w}");
@@ -139,7 +142,13 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     let factor = crate::summary::ratio(sim_seconds, took.wall);
     table.row([
         "time".to_string(),
-        format!("{} steps = {} s in {} ({}× real time)", summary.steps, number(sim_seconds), took_line(took), number(factor)),
+        format!(
+            "{} steps = {} s in {} ({}× real time)",
+            summary.steps,
+            number(sim_seconds),
+            took_line(took),
+            number(factor)
+        ),
     ]);
     summary.fill(&mut table, paint);
     table.row(["energy".to_string(), energies.line()]);

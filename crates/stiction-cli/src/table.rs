@@ -147,7 +147,9 @@ mod tests {
 
     #[test]
     fn numbers_keep_four_digits() {
-        for (x, text) in [(0.0, "0"), (9.81, "9.810"), (1234.5, "1234"), (1e-9, "1.00e-9"), (-0.05, "-0.05000")] {
+        for (x, text) in
+            [(0.0, "0"), (9.81, "9.810"), (1234.5, "1234"), (1e-9, "1.00e-9"), (-0.05, "-0.05000")]
+        {
             assert_eq!(number(x), text);
         }
         assert_eq!(duration(0.0123), "12.300 ms");
