@@ -70,7 +70,7 @@ pub fn solve(args: &SolveArgs) -> Result<Outcome> {
     let u = velocity(p, &r);
     let natural_rel = natural_relative(p, &r, &u);
     if let Some(path) = &args.out {
-        problem::write_solution(path, &problem, &r, &u)?;
+        problem::write_solution(path, &problem.solution(&r))?;
     }
     if let Some(path) = &args.trace {
         write_file(path, &trace_csv(&records))?;

@@ -37,8 +37,8 @@ const REPORT_COLUMNS: [&str; 17] = [
 ];
 
 impl RunFiles {
-    /// Makes the folder and the files in it, under names that do not count yet.
-    pub fn create(dir: &Path, model: &Model, dt: f64, name: &str) -> Result<RunFiles> {
+    /// Makes the folder and the files in it, under names that do not count yet; `extra` goes into the recording.
+    pub fn create(dir: &Path, model: &Model, extra: serde_json::Value) -> Result<RunFiles> {
         let mut dir = OutputDir::create(dir)?;
         let mut report = dir.file("report.csv")?;
         report.put(&csv_line(REPORT_COLUMNS.iter().chain(StageTimes::NAMES.iter())))?;
@@ -48,13 +48,13 @@ impl RunFiles {
             header.extend(s.columns().iter().map(|c| format!("{}.{c}", s.name)));
         }
         sensors.put(&csv_line(&header))?;
-        let recording = recording::Writer::create(&dir.part("recording.stic"), model, dt, name)?;
+        let recording = recording::Writer::create(&dir.part("recording.stic"), model, extra)?;
         Ok(RunFiles { dir, report, sensors, recording, values: Vec::new() })
     }
 
     /// The state before the first step.
     pub fn start(&mut self, sim: &Simulation) -> Result<()> {
-        Ok(self.recording.frame(sim)?)
+        Ok(self.recording.write_frame(sim)?)
     }
 
     /// One row for the step just taken.
@@ -91,7 +91,7 @@ impl RunFiles {
         let mut row = vec![r.step.to_string(), r.t.to_string()];
         row.extend(self.values.iter().map(f64::to_string));
         self.sensors.put(&csv_line(&row))?;
-        Ok(self.recording.frame(sim)?)
+        Ok(self.recording.write_frame(sim)?)
     }
 
     /// Completes the files and gives them their names.
