@@ -70,7 +70,11 @@ fn four_copies_of_each_contact_move_alike() {
                 let sum: Vec3 = x.lambda[4 * c..4 * c + 4].iter().sum();
                 let one = once[0].1.lambda[c];
                 let largest = once[0].1.lambda.iter().map(|l| l.length()).fold(1e-9, f64::max);
-                assert!((sum - one).length() < 1e-5 * largest, "problem {seed}, {}: {sum} {one}", kind.name());
+                assert!(
+                    (sum - one).length() < 1e-5 * largest,
+                    "problem {seed}, {}: {sum} {one}",
+                    kind.name()
+                );
             }
         }
     }

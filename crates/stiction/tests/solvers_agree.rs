@@ -8,6 +8,8 @@ use common::{brute, cold, distance, random_problem, speed};
 use stiction::contact::samples::Rng;
 use stiction::contact::{ContactProblem, LocalProblem, Solution, residual};
 use stiction::linalg::Vec3;
+use stiction::solvers::exact::{self, Exact};
+use stiction::solvers::pgs::Pgs;
 use stiction::solvers::{SolverKind, SolverSettings, make};
 
 const PROBLEMS: u64 = 1000;
@@ -19,7 +21,7 @@ fn coulomb_solvers() -> impl Iterator<Item = SolverKind> {
 fn problem(seed: u64) -> ContactProblem {
     let mut rng = Rng::new(seed ^ 0xA9EE);
     let (bodies, contacts) = (1 + seed as usize % 4, 1 + (seed / 4) as usize % 6);
-    let mu = if seed % 5 == 0 { 0.0 } else { rng.uniform() };
+    let mu = if seed.is_multiple_of(5) { 0.0 } else { rng.uniform() };
     random_problem(&mut rng, bodies, contacts, mu)
 }
 
@@ -108,4 +110,31 @@ fn wild_guesses_do_no_harm() {
         assert!(report.status.is_solved(), "{}: {report:?}", kind.name());
         assert!(residual::measure(&p, &x).natural <= 1e-7 * speed(&p), "{}", kind.name());
     }
+}
+
+#[test]
+fn bare_problems_have_the_answers_of_their_bodies() {
+    let settings = SolverSettings { tolerance: Some(1e-10), max_iterations: None };
+    let mut compared = 0;
+    for seed in 0..200 {
+        let p = problem(seed);
+        let mut x = cold(&p);
+        make(SolverKind::Exact, &settings).solve(&p, &mut x, &mut ());
+        let local = LocalProblem::from_problem(&p);
+        let (mut exact, mut pgs) = (cold(&p).lambda, cold(&p).lambda);
+        let chain = exact::Settings::default().with(&settings);
+        let reports = [
+            Exact::new(chain).solve_local(&local, &mut exact, &mut ()),
+            Pgs::new(&settings).solve_local(&local, &mut pgs, &mut ()),
+        ];
+        assert!(reports[0].status.is_solved(), "problem {seed}: {:?}", reports[0]);
+        for (r, report) in [exact, pgs].into_iter().zip(reports) {
+            if report.status.is_solved() && is_unique(&p) {
+                compared += 1;
+                let off = distance(&p.velocity_of(&r), &x.v);
+                assert!(off <= 1e-6 * speed(&p), "problem {seed}: off by {off:e} m/s");
+            }
+        }
+    }
+    assert!(compared > 100, "many have one answer: {compared}");
 }

@@ -4,7 +4,9 @@
 pub mod brute;
 
 use stiction::contact::samples::Rng;
-use stiction::contact::{ContactJacobian, ContactKey, ContactProblem, Friction, LocalProblem, Solution, Term};
+use stiction::contact::{
+    ContactJacobian, ContactKey, ContactProblem, Friction, LocalProblem, Solution, Term,
+};
 use stiction::coords::{BlockKind, Layout, ShapeId};
 use stiction::linalg::{BlockMat, Mat3, Quat, Vec3, tangents};
 
