@@ -3,6 +3,7 @@
 use super::runs::{GRAVITY, on_floor, simulate, take_steps};
 use super::{Context, Experiment, Row};
 use crate::failure::Result;
+use crate::output::csv_number;
 use crate::svg::{Mark, Plot};
 use stiction::scene::{Combine, SurfaceFriction};
 use stiction::{Body, Geometry, SolverKind, Vec3};
@@ -54,7 +55,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         });
         for (k, (a, b)) in path.iter().zip(&reference).enumerate().step_by(10) {
             let cells = [mu1, mu2, k as f64 * dt, a.0, a.1, b.0, b.1];
-            table.push(cells.iter().map(f64::to_string).collect());
+            table.push(cells.iter().map(|x| csv_number(*x)).collect());
         }
         plot.add(&format!("({mu1}, {mu2})"), Mark::Line, path);
     }

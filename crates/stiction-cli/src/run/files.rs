@@ -1,7 +1,7 @@
 //! The files of a run, one row per step: `report.csv`, `sensors.csv`, `recording.stic`.
 
 use crate::failure::Result;
-use crate::output::{OutputDir, OutputFile, csv_line};
+use crate::output::{OutputDir, OutputFile, csv_line, csv_number};
 use std::path::Path;
 use stiction::sim::StageTimes;
 use stiction::{Model, Simulation};
@@ -62,7 +62,7 @@ impl RunFiles {
         let r = sim.report();
         let mut row = vec![
             r.step.to_string(),
-            r.t.to_string(),
+            csv_number(r.t),
             r.contacts.to_string(),
             r.islands.to_string(),
             r.iterations.to_string(),
@@ -81,15 +81,15 @@ impl RunFiles {
             r.energy.kinetic + r.energy.potential,
             r.times.total(),
         ];
-        row.extend(numbers.iter().chain(&r.times.to_array()).map(f64::to_string));
+        row.extend(numbers.iter().chain(&r.times.to_array()).map(|x| csv_number(*x)));
         self.report.put(&csv_line(&row))?;
 
         self.values.clear();
         for i in 0..sim.model().sensors.len() {
             sim.read_sensor(i, &mut self.values);
         }
-        let mut row = vec![r.step.to_string(), r.t.to_string()];
-        row.extend(self.values.iter().map(f64::to_string));
+        let mut row = vec![r.step.to_string(), csv_number(r.t)];
+        row.extend(self.values.iter().map(|x| csv_number(*x)));
         self.sensors.put(&csv_line(&row))?;
         Ok(self.recording.write_frame(sim)?)
     }
