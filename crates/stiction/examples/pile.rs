@@ -30,6 +30,24 @@ fn main() {
         if std::env::var("PV").is_ok() { prevstate = sim.state().clone(); }
         let mut tr: Vec<stiction::solvers::TraceRecord> = vec![]; let want = std::env::var("AT").ok().and_then(|a| a.parse().ok()) == Some(k);
         let r = if want { sim.step_traced(1.0/120.0, &mut tr).unwrap() } else { sim.step(1.0/120.0).unwrap() };
+        if want && std::env::var("EXP").is_ok() {
+            use stiction::solvers::*; use stiction::contact::*;
+            let p = sim.problem().clone();
+            for n in [25,50,100,200,400,800] {
+                let mut s = exact::Exact::new(exact::Settings { tolerance: 1e-9, first_sweeps: n, second_sweeps: 0, rounds: 0, max_sweeps: n, ..Default::default() });
+                let mut x = Solution { v: vec![0.0; p.dofs()], lambda: vec![Vec3::ZERO; p.contacts()] };
+                let t = std::time::Instant::now();
+                let rep = s.solve(&p, &mut x, &mut ());
+                println!("sweeps {n}: vel {:.2e} nat {:.2e} {:.1} ms", rep.velocity, residual::measure(&p,&x).natural, 1e3*t.elapsed().as_secs_f64());
+            }
+            let mut s = exact::Exact::new(exact::Settings { tolerance: 1e-6, ..Default::default() });
+            let mut x = Solution { v: vec![0.0; p.dofs()], lambda: vec![Vec3::ZERO; p.contacts()] };
+            let t = std::time::Instant::now(); let mut tr: Vec<TraceRecord> = vec![];
+            let rep = s.solve(&p, &mut x, &mut tr);
+            println!("exact {:?} sweeps {} fact {} vel {:.2e} nat {:.2e} {:.1} ms", rep.status, rep.iterations, rep.factorizations, rep.velocity, residual::measure(&p,&x).natural, 1e3*t.elapsed().as_secs_f64());
+            let mut last = ("", 0.0); for r in &tr { if r.stage != last.0 { println!("   {} {} {} {:.2e}", r.stage, r.iteration, r.factorizations, r.residual); } last = (r.stage, r.residual); }
+            return;
+        }
         if want { println!("{:?} {} {}", r.status, r.contacts, r.islands); for t in tr { println!("{} {} {} {:.2e}", t.stage, t.iteration, t.factorizations, t.residual); } return; }
         for (a,b) in acc.iter_mut().zip(r.times.to_array()) { *a += b; }
         for (a,b) in tot.iter_mut().zip(r.times.to_array()) { *a += b; }
