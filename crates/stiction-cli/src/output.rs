@@ -111,6 +111,23 @@ pub fn print(text: &str) -> Result<Outcome> {
     }
 }
 
+/// Writes a whole file, complete or not at all.
+pub fn write_file(path: &Path, content: &str) -> Result<()> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    fs::write(&part, content).and_then(|()| fs::rename(&part, path)).map_err(|e| {
+        // What was written of it must not stay; it may not exist.
+        let _ = fs::remove_file(&part);
+        unwritable(path, &e)
+    })
+}
+
+/// A number of a CSV file: as short as reading it back exactly allows.
+pub fn csv_number(x: f64) -> String {
+    format!("{x:?}")
+}
+
 /// One line of a CSV file; texts with commas, quotes or line ends are quoted.
 pub fn csv_line<S: AsRef<str>>(cells: impl IntoIterator<Item = S>) -> String {
     let mut line = String::new();

@@ -58,15 +58,22 @@ pub struct RunArgs {
 pub fn run(args: &RunArgs) -> Result<Outcome> {
     let prepared = args.scene.prepare(&args.step)?;
     let threads = args.step.start_threads()?;
-    let steps = args.steps.unwrap_or_else(|| step_count(args.time.unwrap_or(prepared.loaded.duration), prepared.loaded.dt));
+    let steps = args
+        .steps
+        .unwrap_or_else(|| step_count(args.time.unwrap_or(prepared.loaded.duration), prepared.loaded.dt));
     let Prepared { loaded, model, name } = prepared;
-    let mut files = args.out.as_deref().map(|dir| RunFiles::create(dir, &model, loaded.dt, &name)).transpose()?;
+    let settings = loaded.settings;
+    let about = json!({
+        "scene": name, "title": loaded.title, "dt": loaded.dt,
+        "solver": settings.solver.name(), "scheme": settings.scheme.name(),
+    });
+    let mut files = args.out.as_deref().map(|dir| RunFiles::create(dir, &model, about)).transpose()?;
     let mut dump = args.dump_problem.as_deref().map(ProblemDump::create).transpose()?;
     for w in &model.warnings {
         eprintln!("note: {w}");
     }
 
-    let mut sim = Simulation::new(model, loaded.settings);
+    let mut sim = Simulation::new(model, settings);
     let mut summary = Summary::default();
     let mut energies = Energies::new(sim.energy());
     let mut broken: Option<StepError> = None;
@@ -111,7 +118,6 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     if let Some(e) = &broken {
         eprintln!("error: the run stopped in step {} of {steps}: {e}", summary.steps + 1);
     }
-    let settings = loaded.settings;
     if args.json {
         let mut map = Map::new();
         map.insert("scene".into(), json!(name));
@@ -139,7 +145,13 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     let factor = crate::summary::ratio(sim_seconds, took.wall);
     table.row([
         "time".to_string(),
-        format!("{} steps = {} s in {} ({}× real time)", summary.steps, number(sim_seconds), took_line(took), number(factor)),
+        format!(
+            "{} steps = {} s in {} ({}× real time)",
+            summary.steps,
+            number(sim_seconds),
+            took_line(took),
+            number(factor)
+        ),
     ]);
     summary.fill(&mut table, paint);
     table.row(["energy".to_string(), energies.line()]);

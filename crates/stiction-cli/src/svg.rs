@@ -64,12 +64,7 @@ const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00
 impl Plot {
     /// A plot with linear axes and no curves.
     pub fn new(title: &str, x_label: &str, y_label: &str) -> Plot {
-        Plot {
-            title: title.into(),
-            x_label: x_label.into(),
-            y_label: y_label.into(),
-            ..Plot::default()
-        }
+        Plot { title: title.into(), x_label: x_label.into(), y_label: y_label.into(), ..Plot::default() }
     }
 
     /// Adds a curve.
@@ -185,7 +180,8 @@ impl Axis {
                 // 1, 2 or 5 times a power of ten, about six of them.
                 let raw = (self.high - self.low) / 6.0;
                 let power = 10f64.powf(raw.log10().floor());
-                let step = [1.0, 2.0, 5.0, 10.0].into_iter().find(|m| m * power >= raw).unwrap_or(10.0) * power;
+                let step =
+                    [1.0, 2.0, 5.0, 10.0].into_iter().find(|m| m * power >= raw).unwrap_or(10.0) * power;
                 let first = (self.low / step).ceil() as i64;
                 let last = (self.high / step).floor() as i64;
                 (first..=last).map(|k| k as f64 * step).collect()

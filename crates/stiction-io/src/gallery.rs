@@ -35,8 +35,22 @@ macro_rules! entries {
 
 entries! {
     "box-on-plane": "A crate is dropped on a floor",
+    "incline": "A box on a slope just below the friction angle",
+    "sliding-box": "A box is pushed and slides to a stop",
+    "rolling-sphere": "A thrown ball slides, then rolls",
+    "bouncing-balls": "Balls of different restitution bounce",
+    "free-top": "An asymmetric top in free flight",
+    "anisotropic": "A box slides over a grooved floor",
+    "conveyor": "A belt and a turntable carry boxes",
+    "domino": "A row of dominoes falls",
     "heavy-stack": "Five cubes, each eight times as heavy as the one below",
+    "arch": "A 20-block arch stands by its own weight",
+    "wall": "5 rows of 5 bricks",
+    "wall-10": "10 rows of 10 bricks",
+    "table-pile": "Crates fall on a pile of tables",
+    "tumbling-mesh": "L-shaped brackets tumble down",
     "pile": "500 random boxes fall into a bin",
+    "pile-2000": "2000 random boxes fall into a bin",
 }
 
 /// The built-in scene of this name.

@@ -14,6 +14,10 @@
 pub mod error;
 pub mod gallery;
 pub mod mesh;
+pub mod problem;
+pub mod recording;
 pub mod scene;
+
+mod write;
 
 pub use error::Error;

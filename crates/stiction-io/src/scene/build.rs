@@ -353,11 +353,7 @@ fn contact_settings(f: &SceneFile) -> ContactSettings {
 }
 
 fn pose(position: Option<Triple>, rotation: Option<Rotation>) -> Pose {
-    Pose {
-        rotation: rotation.map_or(Quat::IDENTITY, |r| r.0),
-        translation: or_zero(position),
-        ..Pose::IDENTITY
-    }
+    Pose { rotation: rotation.map_or(Quat::IDENTITY, |r| r.0), translation: or_zero(position) }
 }
 
 fn keyframe(k: &KeyframeTable, own: &Pose) -> Keyframe {

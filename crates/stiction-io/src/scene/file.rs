@@ -414,7 +414,7 @@ impl<'de> Deserialize<'de> for Friction {
             }
 
             fn visit_f64<E: de::Error>(self, x: f64) -> Result<Friction, E> {
-                NonNegative::try_from(x).map(Friction::Same).map_err(E::custom)
+                NonNegative::check(x).map(Friction::Same)
             }
 
             fn visit_i64<E: de::Error>(self, x: i64) -> Result<Friction, E> {

@@ -2,74 +2,80 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde::de::{self, Deserializer, Visitor};
+use std::fmt;
 use stiction::{Quat, Vec3};
 
-/// A finite number. TOML knows `nan` and `inf`; scenes do not.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(try_from = "f64")]
-pub(crate) struct Number(pub f64);
+/// A number with a rule. The rule is checked inside serde's visitor, because only there the error learns where the
+/// number stands within a list.
+macro_rules! number {
+    ($(#[$doc:meta])* $name:ident, $ok:expr, $remedy:literal) => {
+        #[derive(Clone, Copy, Debug, JsonSchema)]
+        $(#[$doc])*
+        pub(crate) struct $name(pub f64);
 
-impl TryFrom<f64> for Number {
-    type Error = String;
-
-    fn try_from(x: f64) -> Result<Self, String> {
-        if x.is_finite() { Ok(Number(x)) } else { Err(format!("{x} is not allowed: give a finite number")) }
-    }
-}
-
-/// A number > 0.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(try_from = "f64")]
-#[schemars(extend("exclusiveMinimum" = 0))]
-pub(crate) struct Positive(pub f64);
-
-impl TryFrom<f64> for Positive {
-    type Error = String;
-
-    fn try_from(x: f64) -> Result<Self, String> {
-        if x.is_finite() && x > 0.0 {
-            Ok(Positive(x))
-        } else {
-            Err(format!("{x} is not allowed: give a positive number"))
+        impl $name {
+            pub fn check<E: de::Error>(x: f64) -> Result<$name, E> {
+                let ok: fn(f64) -> bool = $ok;
+                if ok(x) { Ok($name(x)) } else { Err(E::custom(format!("{x} is not allowed: {}", $remedy))) }
+            }
         }
-    }
-}
 
-/// A number ≥ 0.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(try_from = "f64")]
-#[schemars(extend("minimum" = 0))]
-pub(crate) struct NonNegative(pub f64);
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<$name, D::Error> {
+                struct V;
+                impl Visitor<'_> for V {
+                    type Value = $name;
 
-impl TryFrom<f64> for NonNegative {
-    type Error = String;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str("a number")
+                    }
 
-    fn try_from(x: f64) -> Result<Self, String> {
-        if x.is_finite() && x >= 0.0 {
-            Ok(NonNegative(x))
-        } else {
-            Err(format!("{x} is not allowed: give zero or a positive number"))
+                    fn visit_f64<E: de::Error>(self, x: f64) -> Result<$name, E> {
+                        $name::check(x)
+                    }
+
+                    fn visit_i64<E: de::Error>(self, x: i64) -> Result<$name, E> {
+                        $name::check(x as f64)
+                    }
+
+                    fn visit_u64<E: de::Error>(self, x: u64) -> Result<$name, E> {
+                        $name::check(x as f64)
+                    }
+                }
+                d.deserialize_any(V)
+            }
         }
-    }
+    };
 }
 
-/// A number from 0 to 1.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(try_from = "f64")]
-#[schemars(extend("minimum" = 0, "maximum" = 1))]
-pub(crate) struct Fraction(pub f64);
-
-impl TryFrom<f64> for Fraction {
-    type Error = String;
-
-    fn try_from(x: f64) -> Result<Self, String> {
-        if (0.0..=1.0).contains(&x) {
-            Ok(Fraction(x))
-        } else {
-            Err(format!("{x} is not allowed: give a number from 0 to 1"))
-        }
-    }
-}
+number!(
+    /// A finite number. TOML knows `nan` and `inf`; scenes do not.
+    Number,
+    f64::is_finite,
+    "give a finite number"
+);
+number!(
+    /// A number > 0.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    Positive,
+    |x| x.is_finite() && x > 0.0,
+    "give a positive number"
+);
+number!(
+    /// A number ≥ 0.
+    #[schemars(extend("minimum" = 0))]
+    NonNegative,
+    |x| x.is_finite() && x >= 0.0,
+    "give zero or a positive number"
+);
+number!(
+    /// A number from 0 to 1.
+    #[schemars(extend("minimum" = 0, "maximum" = 1))]
+    Fraction,
+    |x| (0.0..=1.0).contains(&x),
+    "give a number from 0 to 1"
+);
 
 /// Three finite numbers.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]

@@ -20,7 +20,7 @@ pub const GRAVITY: f64 = 9.81;
 /// Time step of the samples [s].
 pub const TIME_STEP: f64 = 0.01;
 
-/// A wall of bricks in running bond with random velocities: the hard test for a cold start.
+/// A wall of bricks in running bond with random velocities of about 1 m/s: the hard test for a cold start.
 ///
 /// Bricks of 1 × 0.5 × 0.5 m and 250 kg; every second row is shifted by half a brick, so that a brick rests on
 /// two (the last of a shifted row on one). Neighbours in a row do not touch. Each pair of faces gives four
@@ -28,6 +28,11 @@ pub const TIME_STEP: f64 = 0.01;
 /// 164 for 5 × 5 and 724 for 10 × 10. Each component of velocity [m/s] and spin [rad/s] is a normal random number
 /// of deviation 1; gravity acts for one step of 10 ms.
 pub fn wall(rows: usize, columns: usize, mu: f64, seed: u64) -> ContactProblem {
+    wall_with_speed(rows, columns, mu, 1.0, seed)
+}
+
+/// A [`wall`] whose velocities have the deviation `speed` [m/s, rad/s]: the slower, the more contacts stay closed.
+pub fn wall_with_speed(rows: usize, columns: usize, mu: f64, speed: f64, seed: u64) -> ContactProblem {
     let half = Vec3::new(0.5, 0.25, 0.25);
     let mut rng = Rng::new(seed);
     let mut bodies = Assembly::new(Vec3::new(0.0, 0.0, -GRAVITY));
@@ -36,7 +41,7 @@ pub fn wall(rows: usize, columns: usize, mu: f64, seed: u64) -> ContactProblem {
         for column in 0..columns {
             let centre = Vec3::new(x(row, column), 0.0, half.z * (2 * row + 1) as f64);
             let brick = bodies.add_box(centre, half, 250.0);
-            bodies.velocity[brick] = (rng.normal3(), rng.normal3());
+            bodies.velocity[brick] = (speed * rng.normal3(), speed * rng.normal3());
         }
     }
     let face = |left: f64, right: f64, z: f64| {
@@ -91,63 +96,110 @@ pub fn incline(angle: f64, mu: f64) -> ContactProblem {
 
 /// An arch of `2·half` blocks at rest (15 kg at the crown to 110 kg at the feet) that stands by compression alone.
 ///
-/// Its joints are perpendicular to the line of thrust of its own weight, so that they need no friction; both feet are
-/// cut level and need μ > 0.36. Four contacts per joint: 84 for 20 blocks.
+/// Its joints are perpendicular to the line of thrust of its own weight, so that they need no friction; both feet
+/// are cut level and need μ > 0.36. Four contacts per joint: 84 for 20 blocks.
 pub fn arch(half: usize, mu: f64) -> ContactProblem {
-    const DEPTH: f64 = 0.5;
-    let spread =
-        |from: f64, to: f64, k: usize, n: usize| from + (to - from) * k as f64 / (n - 1).max(1) as f64;
-    let mass: Vec<f64> = (0..half).map(|k| spread(15.0, 110.0, k, half)).collect();
-    let thickness: Vec<f64> = (0..=half).map(|k| spread(0.22, 0.45, k, half + 1)).collect();
-    let mean = |k: usize| 0.5 * (thickness[k] + thickness[k + 1]);
-    let density = mass[0] / (mean(0) * 0.3 * DEPTH);
-    let thrust = 0.36 * GRAVITY * mass.iter().sum::<f64>();
-
-    // Right half, crown to foot: direction of the thrust at each joint, then the joints along it.
-    let mut weight = 0.0;
-    let mut direction = vec![Vec3::X];
-    for m in &mass {
-        weight += m * GRAVITY;
-        direction.push(Vec3::new(thrust, 0.0, -weight).normalize());
-    }
-    let mut joint = vec![Vec3::ZERO];
-    for k in 0..half {
-        let length = mass[k] / (density * mean(k) * DEPTH);
-        joint.push(joint[k] + length * (direction[k] + direction[k + 1]).normalize());
-    }
-    let up: Vec<Vec3> = direction.iter().map(|d| Vec3::new(-d.z, 0.0, d.x)).collect();
-    let mut outer: Vec<Vec3> = (0..=half).map(|k| joint[k] + 0.5 * thickness[k] * up[k]).collect();
-    let mut inner: Vec<Vec3> = (0..=half).map(|k| joint[k] - 0.5 * thickness[k] * up[k]).collect();
-    // The feet are cut level through the end of the thrust line, which becomes z = 0.
-    let (foot, ground) = (direction[half], joint[half].z);
-    for line in [&mut outer, &mut inner] {
-        let end = line[half];
-        line[half] = end + foot * ((ground - end.z) / foot.z);
-        line.iter_mut().for_each(|p| p.z -= ground);
-    }
-
+    let arch = ArchLines::new(half);
     let mut bodies = Assembly::new(Vec3::new(0.0, 0.0, -GRAVITY));
-    let mirror = |p: Vec3, side: f64| Vec3::new(side * p.x, p.y, p.z);
-    let face = |k: usize, side: f64| {
-        let (o, i) = (mirror(outer[k], side), mirror(inner[k], side));
-        let y = Vec3::Y * (0.5 * DEPTH);
-        [o - y, i - y, i + y, o + y]
-    };
     for (s, side) in [1.0, -1.0].into_iter().enumerate() {
         for k in 0..half {
-            let outline = [outer[k], outer[k + 1], inner[k + 1], inner[k]].map(|p| mirror(p, side));
-            let block = bodies.add_prism(&outline, DEPTH, mass[k]);
+            let block = bodies.add_prism(&arch.outline(k, side), ARCH_DEPTH, arch.mass[k]);
             if k > 0 {
-                bodies.touch(block, Some(block - 1), mirror(direction[k], side), &face(k, side), mu);
+                bodies.touch(
+                    block,
+                    Some(block - 1),
+                    mirror(arch.direction[k], side),
+                    &arch.joint(k, side),
+                    mu,
+                );
             } else if s == 1 {
-                bodies.touch(block, Some(0), mirror(direction[0], side), &face(0, side), mu);
+                bodies.touch(block, Some(0), mirror(arch.direction[0], side), &arch.joint(0, side), mu);
             }
             if k + 1 == half {
-                bodies.touch(block, None, Vec3::Z, &face(half, side), mu);
+                bodies.touch(block, None, Vec3::Z, &arch.joint(half, side), mu);
             }
         }
     }
     bodies.problem()
+}
+
+/// Mass [kg] and the eight corners [m] of each block of [`arch`], feet on z = 0; crown to foot, right side first.
+pub fn arch_blocks(half: usize) -> Vec<(f64, [Vec3; 8])> {
+    let arch = ArchLines::new(half);
+    let y = Vec3::Y * (0.5 * ARCH_DEPTH);
+    let block = |k: usize, side: f64| {
+        let [a, b, c, d] = arch.outline(k, side);
+        (arch.mass[k], [a - y, b - y, c - y, d - y, a + y, b + y, c + y, d + y])
+    };
+    [1.0, -1.0]
+        .into_iter()
+        .flat_map(|side| (0..half).map(move |k| (k, side)))
+        .map(|(k, s)| block(k, s))
+        .collect()
+}
+
+/// Depth of the arch along y [m].
+const ARCH_DEPTH: f64 = 0.5;
+
+/// The right half of an arch from crown to foot, in the xz-plane.
+struct ArchLines {
+    mass: Vec<f64>,
+    /// Direction of the thrust at each joint, which is the normal of the joint.
+    direction: Vec<Vec3>,
+    outer: Vec<Vec3>,
+    inner: Vec<Vec3>,
+}
+
+impl ArchLines {
+    fn new(half: usize) -> ArchLines {
+        let spread =
+            |from: f64, to: f64, k: usize, n: usize| from + (to - from) * k as f64 / (n - 1).max(1) as f64;
+        let mass: Vec<f64> = (0..half).map(|k| spread(15.0, 110.0, k, half)).collect();
+        let thickness: Vec<f64> = (0..=half).map(|k| spread(0.22, 0.45, k, half + 1)).collect();
+        let mean = |k: usize| 0.5 * (thickness[k] + thickness[k + 1]);
+        let density = mass[0] / (mean(0) * 0.3 * ARCH_DEPTH);
+        let thrust = 0.36 * GRAVITY * mass.iter().sum::<f64>();
+
+        // The thrust turns by the weight of each block; the joints follow it.
+        let mut weight = 0.0;
+        let mut direction = vec![Vec3::X];
+        for m in &mass {
+            weight += m * GRAVITY;
+            direction.push(Vec3::new(thrust, 0.0, -weight).normalize());
+        }
+        let mut joint = vec![Vec3::ZERO];
+        for k in 0..half {
+            let length = mass[k] / (density * mean(k) * ARCH_DEPTH);
+            joint.push(joint[k] + length * (direction[k] + direction[k + 1]).normalize());
+        }
+        let up: Vec<Vec3> = direction.iter().map(|d| Vec3::new(-d.z, 0.0, d.x)).collect();
+        let mut outer: Vec<Vec3> = (0..=half).map(|k| joint[k] + 0.5 * thickness[k] * up[k]).collect();
+        let mut inner: Vec<Vec3> = (0..=half).map(|k| joint[k] - 0.5 * thickness[k] * up[k]).collect();
+        // The feet are cut level through the end of the thrust line, which becomes z = 0.
+        let (foot, ground) = (direction[half], joint[half].z);
+        for line in [&mut outer, &mut inner] {
+            let end = line[half];
+            line[half] = end + foot * ((ground - end.z) / foot.z);
+            line.iter_mut().for_each(|p| p.z -= ground);
+        }
+        ArchLines { mass, direction, outer, inner }
+    }
+
+    /// Corners of block `k`; `side` −1 is the left half.
+    fn outline(&self, k: usize, side: f64) -> [Vec3; 4] {
+        [self.outer[k], self.outer[k + 1], self.inner[k + 1], self.inner[k]].map(|p| mirror(p, side))
+    }
+
+    /// Corners of the face at joint `k`.
+    fn joint(&self, k: usize, side: f64) -> [Vec3; 4] {
+        let (o, i) = (mirror(self.outer[k], side), mirror(self.inner[k], side));
+        let y = Vec3::Y * (0.5 * ARCH_DEPTH);
+        [o - y, i - y, i + y, o + y]
+    }
+}
+
+fn mirror(p: Vec3, side: f64) -> Vec3 {
+    Vec3::new(side * p.x, p.y, p.z)
 }
 
 /// The same problem with every contact stated `times` times: the answer for `v` does not change.

@@ -131,7 +131,7 @@ impl Iteration for Descent {
                     size += d.scale(c) * dr.length_squared();
                 }
                 // ½ δᵀWδ ≤ ½ L |δ|²; a non-finite number ends the search too.
-                if !(work > lipschitz * size) || !lipschitz.is_finite() {
+                if work <= lipschitz * size || !work.is_finite() || !lipschitz.is_finite() {
                     break;
                 }
                 lipschitz *= 2.0;

@@ -29,8 +29,8 @@ const MOST_STEPS: usize = 100;
 pub fn solve_one(w: &Mat3, k: Vec3, mu: f64, a_warm: &mut f64) -> Vec3 {
     let nn = w.x_axis.x;
     let size = nn.abs() + w.y_axis.y.abs() + w.z_axis.z.abs();
-    // `!(<)` also catches NaN.
-    if !(k.x < 0.0) || !(nn > SINGULAR * size) {
+    // Open, or nothing to push with.
+    if k.x >= 0.0 || nn <= SINGULAR * size || k.x.is_nan() || nn.is_nan() {
         return Vec3::ZERO;
     }
     let inv_nn = 1.0 / nn;

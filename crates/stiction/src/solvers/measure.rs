@@ -49,7 +49,7 @@ fn largest<D: Delassus + ?Sized>(d: &D, x: impl Fn(usize) -> Vec3) -> f64 {
     let mut max = 0.0_f64;
     for c in 0..d.contacts() {
         let size = d.scale(c) * x(c).length();
-        if !(size <= max) {
+        if size > max || size.is_nan() {
             max = if size.is_nan() { f64::INFINITY } else { size };
         }
     }

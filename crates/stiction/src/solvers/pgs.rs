@@ -117,3 +117,52 @@ impl Iteration for Sweeps {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contact::samples;
+    use crate::linalg::Mat3;
+
+    #[test]
+    fn bare_problems_and_bodies_take_the_same_sweeps_to_the_same_impulses() {
+        let p = samples::wall(3, 3, 0.6, 3);
+        let local = LocalProblem::from_problem(&p);
+        let settings = SolverSettings { tolerance: Some(1e-6), max_iterations: None };
+        let mut x = Solution { v: vec![0.0; p.dofs()], lambda: vec![Vec3::ZERO; p.contacts()] };
+        let mut r = x.lambda.clone();
+        let (mut by_bodies, mut by_blocks) = (Vec::new(), Vec::new());
+        let a = Pgs::new(&settings).solve(&p, &mut x, &mut by_bodies);
+        let b = Pgs::new(&settings).solve_local(&local, &mut r, &mut by_blocks);
+        assert_eq!((&a.status, a.iterations), (&b.status, b.iterations));
+        assert_eq!(by_bodies.len(), a.iterations + 1, "one record per sweep, and one for the guess");
+        let largest = r.iter().map(|r| r.length()).fold(0.0, f64::max);
+        for (x, y) in x.lambda.iter().zip(&r) {
+            assert!((*x - *y).length() < 1e-6 * largest);
+        }
+    }
+
+    #[test]
+    fn running_out_of_sweeps_is_said() {
+        let p = samples::heavy_stack(5);
+        let settings = SolverSettings { tolerance: None, max_iterations: Some(7) };
+        let mut x = Solution { v: vec![0.0; p.dofs()], lambda: vec![Vec3::ZERO; p.contacts()] };
+        let report = Pgs::new(&settings).solve(&p, &mut x, &mut ());
+        assert_eq!((report.status, report.iterations), (Status::Budget, 7));
+        assert!(report.velocity > 1e-8);
+    }
+
+    #[test]
+    fn odd_blocks_are_ordinary_input() {
+        // Unsymmetric, planar and empty blocks, as files hold them.
+        let planar = Mat3::from_cols(Vec3::new(1.0, 0.2, 0.0), Vec3::new(0.1, 0.8, 0.0), Vec3::ZERO);
+        let coupling = Mat3::from_cols(Vec3::new(0.2, 0.0, 0.0), Vec3::new(0.05, 0.1, 0.0), Vec3::ZERO);
+        let blocks = vec![(0, 0, planar), (1, 1, planar), (0, 1, coupling), (1, 0, coupling)];
+        let q = vec![Vec3::new(-1.0, 0.7, 0.0), Vec3::new(-0.5, -2.0, 0.0), Vec3::new(0.3, 0.2, 0.1)];
+        let p = LocalProblem::from_blocks(blocks, q, vec![0.5, 0.3, 0.4]);
+        let mut r = vec![Vec3::ZERO; 3];
+        let report = Pgs::new(&SolverSettings::default()).solve_local(&p, &mut r, &mut ());
+        assert_eq!(report.status, Status::Converged);
+        assert!(r[0].x > 0.0 && r[1].x > 0.0 && r[2] == Vec3::ZERO);
+    }
+}

@@ -251,9 +251,4 @@ impl<'a, D: Delassus> Chain<'a, D> {
         *which(self.b) = taken;
         out
     }
-
-    /// Σ d a·b: the inner product of scaled impulses.
-    pub fn dot(&self, a: &[Vec3], b: &[Vec3]) -> f64 {
-        a.iter().zip(b).enumerate().map(|(c, (a, b))| self.d.scale(c) * a.dot(*b)).sum()
-    }
 }

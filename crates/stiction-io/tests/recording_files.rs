@@ -1,0 +1,131 @@
+//! A recording gives back its frames, whole or as far as they were written, and says how it ended.
+
+#[allow(dead_code)]
+mod common;
+
+use common::Scratch;
+use serde_json::json;
+use stiction::Vec3;
+use stiction_io::recording::{
+    BodyInfo, ContactRecord, Ending, Frame, Header, ParticleInfo, Reader, ShapeGeometry, ShapeInfo,
+    ShapeOwner, Writer,
+};
+
+fn header() -> Header {
+    Header {
+        name: "test".into(),
+        gravity: Vec3::NEG_Z,
+        bodies: vec![BodyInfo {
+            name: "crate".into(),
+            motion: "free".into(),
+            mass: Some(2.0),
+            center_of_mass: Vec3::ZERO,
+        }],
+        particles: vec![ParticleInfo { name: "dust".into(), mass: 0.1 }],
+        shapes: vec![ShapeInfo {
+            owner: ShapeOwner::Body(0),
+            position: Vec3::X,
+            rotation: [1.0, 0.0, 0.0, 0.0],
+            geometry: ShapeGeometry::Box { size: Vec3::ONE },
+        }],
+        extra: json!({ "dt": 0.01 }),
+    }
+}
+
+fn frames() -> Vec<Frame> {
+    (0..5)
+        .map(|i| Frame {
+            t: 0.01 * i as f64,
+            poses: vec![[i as f64, 0.1, -0.2, 1.0, 0.0, 0.0, 0.0]],
+            particles: vec![Vec3::new(0.0, i as f64, 1.0 / 3.0)],
+            contacts: (0..i)
+                .map(|c| ContactRecord {
+                    shape_a: c,
+                    shape_b: 7,
+                    point: [0.5, 0.25, c as f32],
+                    normal: [0.0, 0.0, 1.0],
+                    force: [0.0, 0.1, 9.81],
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+/// The bytes of a recording, with or without its end mark.
+fn record(finish: bool) -> Vec<u8> {
+    let dir = Scratch::new(&format!("recording-{finish}-{:?}", std::thread::current().id()));
+    let path = dir.file("r.stic");
+    let mut w = Writer::with_header(&path, &header()).unwrap();
+    for f in frames() {
+        w.write(&f).unwrap();
+    }
+    if finish {
+        w.finish().unwrap();
+    } else {
+        drop(w);
+    }
+    std::fs::read(&path).unwrap()
+}
+
+#[test]
+fn frames_come_back_bit_for_bit() {
+    let bytes = record(true);
+    let mut r = Reader::new(bytes.as_slice(), "r.stic").unwrap();
+    assert_eq!(*r.header(), header());
+    assert_eq!(r.ending(), None);
+    assert_eq!(r.by_ref().collect::<Vec<_>>(), frames());
+    assert_eq!(r.ending(), Some(Ending::Finished));
+}
+
+#[test]
+fn a_run_that_was_killed_leaves_all_its_frames() {
+    let bytes = record(false);
+    let mut r = Reader::new(bytes.as_slice(), "r.stic").unwrap();
+    assert_eq!(r.by_ref().collect::<Vec<_>>(), frames());
+    assert_eq!(r.ending(), Some(Ending::CutOff));
+}
+
+#[test]
+fn any_cut_keeps_the_frames_before_it() {
+    let (bytes, frames) = (record(true), frames());
+    for n in 0..bytes.len() {
+        match Reader::new(&bytes[..n], "r.stic") {
+            Err(e) => assert!(e.to_string().contains("header"), "cut at {n}: {e}"),
+            Ok(mut r) => {
+                let read: Vec<_> = r.by_ref().collect();
+                assert_eq!(read, frames[..read.len()], "cut at {n}");
+                assert_eq!(r.ending(), Some(Ending::CutOff), "cut at {n}");
+            }
+        }
+    }
+}
+
+#[test]
+fn any_flipped_bit_is_noticed() {
+    let (bytes, frames) = (record(true), frames());
+    for n in 0..bytes.len() {
+        let mut bad = bytes.clone();
+        bad[n] ^= 0x10;
+        if let Ok(mut r) = Reader::new(bad.as_slice(), "r.stic") {
+            let read: Vec<_> = r.by_ref().collect();
+            assert_eq!(read, frames[..read.len()], "flip at {n}");
+            assert_ne!(r.ending(), Some(Ending::Finished), "flip at {n}");
+        }
+    }
+}
+
+#[test]
+fn other_files_and_versions_are_refused() {
+    let mut bytes = record(true);
+    bytes[4] = 9;
+    let e = Reader::new(bytes.as_slice(), "r.stic").err().unwrap();
+    assert!(e.to_string().contains("version 9"), "{e}");
+    let e = Reader::new(&b"PK\x03\x04 this is a zip file"[..], "r.stic").err().unwrap();
+    assert!(e.to_string().contains("not a recording"), "{e}");
+}
+
+#[test]
+fn an_unwritable_place_is_an_error() {
+    let e = Writer::with_header(std::path::Path::new("/nowhere/at/all.stic"), &header()).err().unwrap();
+    assert!(e.to_string().contains("/nowhere/at/all.stic: cannot be written"), "{e}");
+}
