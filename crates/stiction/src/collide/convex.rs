@@ -95,7 +95,7 @@ pub(super) fn convex_convex(
     }
     let first = scratch.touches.len();
     let second = s2 > s1 + MISSED * size;
-    let mut lay = |needed: f64, scratch: &mut Scratch| match (face1, face2) {
+    let lay = |needed: f64, scratch: &mut Scratch| match (face1, face2) {
         (Some((face, s)), _) if !second && s >= needed => {
             lay_on_face(one, face, two, rel, size, prediction, scratch);
         }
