@@ -41,9 +41,6 @@ struct Counts {
 /// Overlaps shown by name; the rest is counted.
 const SHOWN: usize = 8;
 
-/// Overlaps up to this share of the smaller shape's size are ordinary rounding of a touching scene.
-const TOUCHING: f64 = 1e-9;
-
 /// Checks a scene.
 pub fn check(args: &CheckArgs) -> Result<Outcome> {
     let prepared = args.scene.prepare(&args.step)?;
@@ -53,7 +50,6 @@ pub fn check(args: &CheckArgs) -> Result<Outcome> {
     let mut overlaps: Vec<(String, f64)> = collide::overlaps(model, &model.initial)
         .iter()
         .map(|o| (format!("{} – {}", owner_name(model, o.a), owner_name(model, o.b)), o.depth))
-        .filter(|(_, depth)| *depth > TOUCHING * size.unwrap_or(1.0))
         .collect();
     overlaps.sort_by(|a, b| b.1.total_cmp(&a.1));
     let time_scale = shortest_time(model, size);

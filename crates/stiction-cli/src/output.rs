@@ -123,6 +123,11 @@ pub fn write_file(path: &Path, content: &str) -> Result<()> {
     })
 }
 
+/// A number of a CSV file: as short as reading it back exactly allows.
+pub fn csv_number(x: f64) -> String {
+    format!("{x:?}")
+}
+
 /// One line of a CSV file; texts with commas, quotes or line ends are quoted.
 pub fn csv_line<S: AsRef<str>>(cells: impl IntoIterator<Item = S>) -> String {
     let mut line = String::new();

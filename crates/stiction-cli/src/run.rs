@@ -62,14 +62,18 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         .steps
         .unwrap_or_else(|| step_count(args.time.unwrap_or(prepared.loaded.duration), prepared.loaded.dt));
     let Prepared { loaded, model, name } = prepared;
-    let mut files =
-        args.out.as_deref().map(|dir| RunFiles::create(dir, &model, loaded.dt, &name)).transpose()?;
+    let settings = loaded.settings;
+    let about = json!({
+        "scene": name, "title": loaded.title, "dt": loaded.dt,
+        "solver": settings.solver.name(), "scheme": settings.scheme.name(),
+    });
+    let mut files = args.out.as_deref().map(|dir| RunFiles::create(dir, &model, about)).transpose()?;
     let mut dump = args.dump_problem.as_deref().map(ProblemDump::create).transpose()?;
     for w in &model.warnings {
         eprintln!("note: {w}");
     }
 
-    let mut sim = Simulation::new(model, loaded.settings);
+    let mut sim = Simulation::new(model, settings);
     let mut summary = Summary::default();
     let mut energies = Energies::new(sim.energy());
     let mut broken: Option<StepError> = None;
@@ -114,7 +118,6 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     if let Some(e) = &broken {
         eprintln!("error: the run stopped in step {} of {steps}: {e}", summary.steps + 1);
     }
-    let settings = loaded.settings;
     if args.json {
         let mut map = Map::new();
         map.insert("scene".into(), json!(name));

@@ -3,7 +3,7 @@
 use crate::args::{positive, solver};
 use crate::clock::Stopwatch;
 use crate::failure::{Outcome, Result};
-use crate::output::{csv_line, print, write_file};
+use crate::output::{csv_line, csv_number, print, write_file};
 use crate::table::{Paint, Table, duration, number};
 use clap::Args;
 use serde_json::json;
@@ -70,7 +70,7 @@ pub fn solve(args: &SolveArgs) -> Result<Outcome> {
     let u = velocity(p, &r);
     let natural_rel = natural_relative(p, &r, &u);
     if let Some(path) = &args.out {
-        problem::write_solution(path, &problem, &r, &u)?;
+        problem::write_solution(path, &problem.solution(&r))?;
     }
     if let Some(path) = &args.trace {
         write_file(path, &trace_csv(&records))?;
@@ -160,7 +160,7 @@ fn trace_csv(records: &[TraceRecord]) -> String {
             t.stage,
             &t.iteration.to_string(),
             &t.factorizations.to_string(),
-            &t.residual.to_string(),
+            &csv_number(t.residual),
         ]);
     }
     text

@@ -155,7 +155,7 @@ impl Summary {
         let total: f64 = self.times.iter().sum();
         for (name, t) in StageTimes::NAMES.iter().zip(self.times) {
             let share = 100.0 * ratio(t, total);
-            table.row([format!("  {name}"), duration(t / steps), format!("{share:.0} %")]);
+            table.row([format!("  {name}"), format!("{}, {share:.0} %", duration(t / steps))]);
         }
     }
 }

@@ -104,7 +104,7 @@ fn visible(text: &str) -> usize {
     n
 }
 
-/// A number with about four significant digits, in powers of ten where that is shorter.
+/// A number with up to four significant digits, in powers of ten where that is shorter.
 pub fn number(x: f64) -> String {
     let a = x.abs();
     if x == 0.0 {
@@ -115,7 +115,8 @@ pub fn number(x: f64) -> String {
         format!("{x:.2e}")
     } else {
         let digits = (3 - a.log10().floor() as i32).max(0) as usize;
-        format!("{x:.digits$}")
+        let text = format!("{x:.digits$}");
+        if digits == 0 { text } else { text.trim_end_matches('0').trim_end_matches('.').to_string() }
     }
 }
 
@@ -146,10 +147,8 @@ mod tests {
     }
 
     #[test]
-    fn numbers_keep_four_digits() {
-        for (x, text) in
-            [(0.0, "0"), (9.81, "9.810"), (1234.5, "1234"), (1e-9, "1.00e-9"), (-0.05, "-0.05000")]
-        {
+    fn numbers_keep_four_digits_without_trailing_zeros() {
+        for (x, text) in [(0.0, "0"), (9.81, "9.81"), (1230.5, "1230"), (1e-9, "1.00e-9"), (-0.05, "-0.05")] {
             assert_eq!(number(x), text);
         }
         assert_eq!(duration(0.0123), "12.300 ms");

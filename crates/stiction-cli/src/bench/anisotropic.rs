@@ -3,8 +3,9 @@
 use super::runs::{GRAVITY, on_floor, simulate, take_steps};
 use super::{Context, Experiment, Row};
 use crate::failure::Result;
+use crate::output::csv_number;
 use crate::svg::{Mark, Plot};
-use stiction::scene::SurfaceFriction;
+use stiction::scene::{Combine, SurfaceFriction};
 use stiction::{Body, Geometry, SolverKind, Vec3};
 
 /// The registry entry.
@@ -27,8 +28,9 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         let surface = SurfaceFriction::Elliptic { mu1, mu2, direction: Vec3::X };
         let mut body = Body::new("box", Geometry::Box { half: Vec3::new(0.1, 0.1, 0.02) }).at(0.0, 0.0, 0.02);
         body.velocity = Vec3::new(1.0, 1.0, 0.0);
-        body.shapes[0].friction = surface;
-        let mut scene = on_floor(0.0, 0.5, [body]);
+        // The floor alone decides: μ = max(floor, 0).
+        let mut scene = on_floor(0.0, 0.5, [body.with_friction(0.0)]);
+        scene.contact.combine_friction = Combine::Max;
         scene.bodies[0].shapes[0].friction = surface;
         let mut sim = simulate(&scene, SolverKind::Exact)?;
         let steps = (1.2 / (mu1.min(mu2) * GRAVITY * dt)).ceil() as usize;
@@ -53,7 +55,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         });
         for (k, (a, b)) in path.iter().zip(&reference).enumerate().step_by(10) {
             let cells = [mu1, mu2, k as f64 * dt, a.0, a.1, b.0, b.1];
-            table.push(cells.iter().map(f64::to_string).collect());
+            table.push(cells.iter().map(|x| csv_number(*x)).collect());
         }
         plot.add(&format!("({mu1}, {mu2})"), Mark::Line, path);
     }

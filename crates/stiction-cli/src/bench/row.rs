@@ -1,5 +1,6 @@
 //! One measured figure beside its reference.
 
+use crate::output::csv_number;
 use crate::table::number;
 use serde_json::{Value, json};
 
@@ -79,7 +80,7 @@ impl Row {
     pub fn cells(&self) -> [String; 6] {
         [
             self.what.clone(),
-            self.value.map_or(String::new(), |v| v.to_string()),
+            self.value.map_or(String::new(), csv_number),
             self.unit.clone(),
             self.reference.clone(),
             self.accept.clone(),

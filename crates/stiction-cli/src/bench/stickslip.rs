@@ -3,6 +3,7 @@
 use super::runs::{GRAVITY, on_floor, simulate, take_steps};
 use super::{Context, Experiment, Row};
 use crate::failure::Result;
+use crate::output::csv_number;
 use crate::svg::{Mark, Plot};
 use std::f64::consts::TAU;
 use stiction::contact::cone::tangent_norm;
@@ -108,11 +109,8 @@ fn launches(ctx: &mut Context, rows: &mut Vec<Row>, excess: &mut f64) -> Result<
     );
     let mut plot = Plot::new("Stopping distance by direction", "direction [°]", "distance [m]");
     let dashed = ours.iter().map(|p| (p.0, closed)).collect();
-    let table: Vec<Vec<String>> = ours
-        .iter()
-        .zip(&pyramid)
-        .map(|(a, b)| vec![a.0.to_string(), a.1.to_string(), b.1.to_string()])
-        .collect();
+    let table: Vec<Vec<String>> =
+        ours.iter().zip(&pyramid).map(|(a, b)| [a.0, a.1, b.1].map(csv_number).to_vec()).collect();
     plot.add("exact", Mark::Dots, ours);
     plot.add("8-sided pyramid", Mark::Line, pyramid);
     plot.add("v²/(2 μ g)", Mark::Dashes, dashed);

@@ -1,7 +1,7 @@
 //! The files of a run, one row per step: `report.csv`, `sensors.csv`, `recording.stic`.
 
 use crate::failure::Result;
-use crate::output::{OutputDir, OutputFile, csv_line};
+use crate::output::{OutputDir, OutputFile, csv_line, csv_number};
 use std::path::Path;
 use stiction::sim::StageTimes;
 use stiction::{Model, Simulation};
@@ -37,8 +37,8 @@ const REPORT_COLUMNS: [&str; 17] = [
 ];
 
 impl RunFiles {
-    /// Makes the folder and the files in it, under names that do not count yet.
-    pub fn create(dir: &Path, model: &Model, dt: f64, name: &str) -> Result<RunFiles> {
+    /// Makes the folder and the files in it, under names that do not count yet; `extra` goes into the recording.
+    pub fn create(dir: &Path, model: &Model, extra: serde_json::Value) -> Result<RunFiles> {
         let mut dir = OutputDir::create(dir)?;
         let mut report = dir.file("report.csv")?;
         report.put(&csv_line(REPORT_COLUMNS.iter().chain(StageTimes::NAMES.iter())))?;
@@ -48,13 +48,13 @@ impl RunFiles {
             header.extend(s.columns().iter().map(|c| format!("{}.{c}", s.name)));
         }
         sensors.put(&csv_line(&header))?;
-        let recording = recording::Writer::create(&dir.part("recording.stic"), model, dt, name)?;
+        let recording = recording::Writer::create(&dir.part("recording.stic"), model, extra)?;
         Ok(RunFiles { dir, report, sensors, recording, values: Vec::new() })
     }
 
     /// The state before the first step.
     pub fn start(&mut self, sim: &Simulation) -> Result<()> {
-        Ok(self.recording.frame(sim)?)
+        Ok(self.recording.write_frame(sim)?)
     }
 
     /// One row for the step just taken.
@@ -62,7 +62,7 @@ impl RunFiles {
         let r = sim.report();
         let mut row = vec![
             r.step.to_string(),
-            r.t.to_string(),
+            csv_number(r.t),
             r.contacts.to_string(),
             r.islands.to_string(),
             r.iterations.to_string(),
@@ -81,17 +81,17 @@ impl RunFiles {
             r.energy.kinetic + r.energy.potential,
             r.times.total(),
         ];
-        row.extend(numbers.iter().chain(&r.times.to_array()).map(f64::to_string));
+        row.extend(numbers.iter().chain(&r.times.to_array()).map(|x| csv_number(*x)));
         self.report.put(&csv_line(&row))?;
 
         self.values.clear();
         for i in 0..sim.model().sensors.len() {
             sim.read_sensor(i, &mut self.values);
         }
-        let mut row = vec![r.step.to_string(), r.t.to_string()];
-        row.extend(self.values.iter().map(f64::to_string));
+        let mut row = vec![r.step.to_string(), csv_number(r.t)];
+        row.extend(self.values.iter().map(|x| csv_number(*x)));
         self.sensors.put(&csv_line(&row))?;
-        Ok(self.recording.frame(sim)?)
+        Ok(self.recording.write_frame(sim)?)
     }
 
     /// Completes the files and gives them their names.

@@ -1,8 +1,21 @@
 //! Geometry only: who is near whom, where, and along which normal.
 
+mod boxes;
 mod broad;
+mod clip;
+mod convex;
+mod material;
+mod mesh;
+mod narrow;
+mod overlap;
+mod plane;
+mod polytope;
 mod rigid;
+mod round;
+mod solid;
+mod touch;
 
+pub use overlap::{Overlap, overlaps};
 pub use rigid::Collider;
 
 use crate::contact::{ContactKey, Friction};

@@ -1,16 +1,354 @@
-//! stub
+//! The collider: from a state to contacts between rigid shapes and particles, sorted by key.
+//!
+//! Nothing is remembered from one call to the next but buffers, so the same state gives the same contacts, bit for
+//! bit, whatever was detected before and on however many threads.
+
 use super::Contact;
-use crate::coords::State;
-use crate::scene::Model;
-/// Finds contacts; owns its trees and buffers.
-pub struct Collider;
+use super::broad::{Bounds, Sweep};
+use super::material::{Material, rule};
+use super::narrow::{Order, touches};
+use super::solid::{Solid, feature};
+use super::touch::{Scratch, Touch};
+use crate::contact::ContactKey;
+use crate::coords::{Anchor, BodyId, NodeId, Pose, ShapeId, State};
+use crate::linalg::{Mat3, Vec3};
+use crate::scene::{Model, Owner};
+use rayon::prelude::*;
+
+/// The margin where the scene gives none, as a share of the smaller shape's size.
+const MARGIN: f64 = 0.02;
+/// Contacts are not predicted farther than this many times the reach of both shapes: beyond, the normal of two
+/// convex shapes says little about where they will meet.
+const FARTHEST: f64 = 2.0;
+/// Touches of a pair nearer to each other than this share of its size, with the same normal, are one.
+const SAME_PLACE: f64 = 1e-9;
+/// Pairs that one thread takes at a time.
+const CHUNK: usize = 64;
+/// From this many pairs on the work is shared out.
+const PARALLEL: usize = 256;
+
+/// Finds contacts; owns its buffers.
+pub struct Collider {
+    solids: Vec<Solid>,
+    /// Centre and half extents of each shape in its frame; infinite for planes.
+    boxes: Vec<(Vec3, Vec3)>,
+    /// The length by which margins of each shape are measured [m].
+    sizes: Vec<f64>,
+    frames: Vec<Frame>,
+    poses: Vec<Pose>,
+    sweep: Sweep,
+    pairs: Vec<(u32, u32)>,
+    workers: Vec<Worker>,
+}
+
+/// Where an owner is and how it moves within the step.
+#[derive(Clone, Copy)]
+struct Frame {
+    pose: Pose,
+    v: Vec3,
+    w: Vec3,
+    moves_freely: bool,
+}
+
+/// Buffers of one share of the pairs.
+#[derive(Default)]
+struct Worker {
+    scratch: Scratch,
+    contacts: Vec<Contact>,
+}
+
 impl Collider {
     /// For one model.
-    pub fn new(_model: &Model) -> Collider {
-        Collider
+    pub fn new(model: &Model) -> Collider {
+        let solids: Vec<Solid> = model.shapes.iter().map(Solid::new).collect();
+        let mut sizes: Vec<f64> = solids.iter().map(Solid::size).collect();
+        // A point has no size of its own: that of the smallest shape of the scene serves.
+        let smallest =
+            sizes.iter().copied().filter(|s| *s > 0.0 && s.is_finite()).fold(f64::INFINITY, f64::min);
+        for s in &mut sizes {
+            if *s == 0.0 {
+                *s = smallest;
+            }
+        }
+        let boxes = model
+            .shapes
+            .iter()
+            .map(|s| match s.reach.is_finite() {
+                true => {
+                    let b = s.geometry.compute_local_aabb();
+                    (b.center(), b.half_extents())
+                }
+                false => (Vec3::ZERO, Vec3::INFINITY),
+            })
+            .collect();
+        Collider {
+            solids,
+            boxes,
+            sizes,
+            frames: Vec::new(),
+            poses: Vec::new(),
+            sweep: Sweep::default(),
+            pairs: Vec::new(),
+            workers: vec![Worker::default()],
+        }
     }
+
     /// All contacts that may act within the next `h` seconds, sorted by key.
-    pub fn detect(&mut self, _model: &Model, _state: &State, _h: f64, _contacts: &mut Vec<Contact>) {
-        todo!()
+    ///
+    /// A contact is made where the gap is below the margin plus what the two points, by their present velocities and
+    /// gravity, can close within the step.
+    pub fn detect(&mut self, model: &Model, state: &State, h: f64, contacts: &mut Vec<Contact>) {
+        self.place(model, state, h);
+        self.find_pairs(model, h);
+        contacts.clear();
+
+        let mut workers = std::mem::take(&mut self.workers);
+        if self.pairs.len() < PARALLEL {
+            self.run(model, h, &self.pairs, &mut workers[0]);
+            contacts.extend_from_slice(&workers[0].contacts);
+        } else {
+            let shares = self.pairs.len().div_ceil(CHUNK);
+            if workers.len() < shares {
+                workers.resize_with(shares, Worker::default);
+            }
+            workers[..shares]
+                .par_iter_mut()
+                .zip(self.pairs.par_chunks(CHUNK))
+                .for_each(|(worker, pairs)| self.run(model, h, pairs, worker));
+            for worker in &workers[..shares] {
+                contacts.extend_from_slice(&worker.contacts);
+            }
+        }
+        self.workers = workers;
+        debug_assert!(contacts.is_sorted_by(|a, b| a.key < b.key), "keys are sorted and unique");
     }
+
+    /// Frames of owners and poses of shapes.
+    fn place(&mut self, model: &Model, state: &State, h: f64) {
+        self.frames.clear();
+        for (i, b) in model.bodies.iter().enumerate() {
+            let id = BodyId(i as u32);
+            let pose = model.com_pose(state, id);
+            let (mut v, w) = model.com_velocity(state, id);
+            if b.block.is_none() && h > 0.0 {
+                // Where its path leads, whatever happens at a key within the step.
+                v = (b.motion.pose_at(&b.start, state.t + h).translation
+                    - b.motion.pose_at(&b.start, state.t).translation)
+                    / h;
+            }
+            self.frames.push(Frame { pose, v, w, moves_freely: b.block.is_some() });
+        }
+        for i in 0..model.nodes.len() {
+            let id = NodeId(i as u32);
+            let pose = Pose::from_translation(model.node_position(state, id));
+            let v = model.node_velocity(state, id);
+            self.frames.push(Frame { pose, v, w: Vec3::ZERO, moves_freely: true });
+        }
+        self.poses.clear();
+        for s in &model.shapes {
+            self.poses.push(self.frames[owner_index(model, s.owner)].pose * s.local);
+        }
+    }
+
+    /// Pairs of shapes that come near each other within the step, sorted.
+    fn find_pairs(&mut self, model: &Model, h: f64) {
+        let Collider { sweep, pairs, frames, poses, boxes, sizes, .. } = self;
+        sweep.bounds.clear();
+        pairs.clear();
+        let fall = model.gravity.length() * h * h;
+        for (i, s) in model.shapes.iter().enumerate() {
+            if !s.reach.is_finite() {
+                continue;
+            }
+            let f = &frames[owner_index(model, s.owner)];
+            let r = Mat3::from_quat(poses[i].rotation);
+            let (centre, half) = boxes[i];
+            let centre = poses[i].transform_point(centre);
+            let half = r.x_axis.abs() * half.x + r.y_axis.abs() * half.y + r.z_axis.abs() * half.z;
+            // Half of the margin each, what it turns, what gravity adds, and where it goes.
+            let margin = model.contact.margin.unwrap_or(MARGIN * finite(sizes[i]));
+            let grow = 0.5 * margin + s.reach * f.w.length() * h + fall;
+            let (half, travel) = (half + Vec3::splat(grow), f.v * h);
+            let (min, max) = (centre - half, centre + half);
+            let (min, max) = (min.min(min + travel), max.max(max + travel));
+            sweep.bounds.push(Bounds { min, max, shape: i as u32 });
+        }
+        let collide = |a: u32, b: u32| {
+            let (a, b) = (model.shapes[a as usize].owner, model.shapes[b as usize].owner);
+            let free = |o| frames[owner_index(model, o)].moves_freely;
+            a != b && (free(a) || free(b)) && rule(model, a, b).is_none_or(|r| r.collide)
+        };
+        sweep.pairs(|a, b| {
+            if collide(a, b) {
+                pairs.push((a, b));
+            }
+        });
+        // Planes have no box: a sphere about each centre of mass against the half-space.
+        for (i, plane) in model.shapes.iter().enumerate().filter(|(_, s)| !s.reach.is_finite()) {
+            let n = poses[i].rotation * Vec3::Z;
+            for (j, s) in model.shapes.iter().enumerate() {
+                let f = &frames[owner_index(model, s.owner)];
+                let height = n.dot(f.pose.translation - poses[i].translation) - s.reach;
+                let near = s.reach.is_finite() && height <= prediction(model, h, sizes, frames, (i, j)).0;
+                let (a, b) = (i.min(j) as u32, i.max(j) as u32);
+                if near && plane.owner != s.owner && collide(a, b) {
+                    pairs.push((a, b));
+                }
+            }
+        }
+        pairs.sort_unstable();
+    }
+
+    /// Contacts of some pairs, in order.
+    fn run(&self, model: &Model, h: f64, pairs: &[(u32, u32)], worker: &mut Worker) {
+        worker.contacts.clear();
+        for &(a, b) in pairs {
+            self.pair(model, h, (a as usize, b as usize), worker);
+        }
+    }
+
+    fn pair(&self, model: &Model, h: f64, (a, b): (usize, usize), worker: &mut Worker) {
+        let (sa, sb) = (&model.shapes[a], &model.shapes[b]);
+        let (pose_a, pose_b) = (&self.poses[a], &self.poses[b]);
+        let (reach, margin) = prediction(model, h, &self.sizes, &self.frames, (a, b));
+        let size = finite(self.sizes[a].min(self.sizes[b]));
+        let order = touches(
+            (&self.solids[a], &sa.geometry, pose_a),
+            (&self.solids[b], &sb.geometry, pose_b),
+            size,
+            reach,
+            &mut worker.scratch,
+        );
+        let touches = &mut worker.scratch.touches;
+        if touches.is_empty() {
+            return;
+        }
+        // From here on side 1 is shape a, and normals are in world axes, from b to a.
+        for t in touches.iter_mut() {
+            *t = match order {
+                Order::AsGiven => Touch { n: pose_a.rotation * t.n, ..*t },
+                Order::Swapped => {
+                    Touch { p1: t.p2, p2: t.p1, n: pose_b.rotation * -t.n, gap: t.gap, f1: t.f2, f2: t.f1 }
+                }
+            };
+        }
+        let (fa, fb) =
+            (&self.frames[owner_index(model, sa.owner)], &self.frames[owner_index(model, sb.owner)]);
+        touches.retain(|t| t.gap <= margin || t.gap <= margin + closing(t, (fa, pose_a), (fb, pose_b), h));
+        merge(touches, SAME_PLACE * size);
+        name(touches);
+
+        let material = Material::new(model, (sa, pose_a.rotation), (sb, pose_b.rotation));
+        for t in touches.iter() {
+            let (frame, friction) = material.at(t.n);
+            worker.contacts.push(Contact {
+                key: ContactKey {
+                    shape_a: ShapeId(a as u32),
+                    shape_b: ShapeId(b as u32),
+                    feature_a: t.f1,
+                    feature_b: t.f2,
+                },
+                a: anchor(model, sa.owner, sa.local.transform_point(t.p1)),
+                b: anchor(model, sb.owner, sb.local.transform_point(t.p2)),
+                point: 0.5 * (pose_a.transform_point(t.p1) + pose_b.transform_point(t.p2)),
+                frame,
+                gap: t.gap,
+                friction,
+                restitution: material.restitution,
+            });
+        }
+    }
+}
+
+/// How far apart [m] two shapes may be and still touch within the step, by an upper bound of their approach; and
+/// that for points which do not approach at all.
+fn prediction(model: &Model, h: f64, sizes: &[f64], frames: &[Frame], (i, j): (usize, usize)) -> (f64, f64) {
+    let (a, b) = (&model.shapes[i], &model.shapes[j]);
+    let (fa, fb) = (&frames[owner_index(model, a.owner)], &frames[owner_index(model, b.owner)]);
+    let margin = model.contact.margin.unwrap_or(MARGIN * finite(sizes[i].min(sizes[j])));
+    let margin = margin + model.gravity.length() * h * h;
+    // Velocity that a turning plane has below the other shape; about its own centre for any other.
+    let arm = fb.pose.translation - fa.pose.translation;
+    let (ra, rb) = (finite(a.reach), finite(b.reach));
+    let (wa, wb) = (fa.w.length(), fb.w.length());
+    let (dv, turn, farthest) = match (a.reach.is_finite(), b.reach.is_finite()) {
+        (true, true) => (fa.v - fb.v, ra * wa + rb * wb, FARTHEST * (ra + rb)),
+        (false, _) => (fa.v + fa.w.cross(arm) - fb.v, rb * (wa + wb), f64::INFINITY),
+        (_, false) => (fb.v - fb.w.cross(arm) - fa.v, ra * (wa + wb), f64::INFINITY),
+    };
+    (margin + (h * (dv.length() + turn)).min(farthest), margin)
+}
+
+/// What the points of a touch can close within the step [m]: by their velocities, and by the turning of those.
+fn closing(t: &Touch, (fa, pose_a): (&Frame, &Pose), (fb, pose_b): (&Frame, &Pose), h: f64) -> f64 {
+    let (ra, rb) = (
+        pose_a.transform_point(t.p1) - fa.pose.translation,
+        pose_b.transform_point(t.p2) - fb.pose.translation,
+    );
+    let speed = t.n.dot(fb.v + fb.w.cross(rb) - fa.v - fa.w.cross(ra));
+    let turning = fa.w.length_squared() * ra.length() + fb.w.length_squared() * rb.length();
+    h * speed.max(0.0) + 0.5 * h * h * turning
+}
+
+/// Drops touches at the same place with the same normal; the deeper one stays.
+fn merge(touches: &mut Vec<Touch>, distance: f64) {
+    let mut k = 0;
+    while k < touches.len() {
+        let t = touches[k];
+        let twin = touches[..k].iter().position(|o| {
+            o.p1.distance(t.p1) <= distance && o.p2.distance(t.p2) <= distance && o.n.dot(t.n) > 1.0 - 1e-12
+        });
+        match twin {
+            Some(o) => {
+                if t.gap < touches[o].gap {
+                    touches[o] = t;
+                }
+                touches.swap_remove(k);
+            }
+            None => k += 1,
+        }
+    }
+}
+
+/// Sorts touches by features and tells apart those that have the same ones, by where they are on shape a.
+fn name(touches: &mut [Touch]) {
+    let place = |t: &Touch| t.p1.to_array();
+    let by_place =
+        |a: &Touch, b: &Touch| place(a).partial_cmp(&place(b)).unwrap_or(std::cmp::Ordering::Equal);
+    touches.sort_unstable_by(|a, b| (a.f1, a.f2).cmp(&(b.f1, b.f2)).then(by_place(a, b)));
+    let mut ordinal = 0;
+    let mut repeated = false;
+    let mut before = None;
+    for t in touches.iter_mut() {
+        let features = (t.f1, t.f2);
+        ordinal = if before == Some(features) { ordinal + 1 } else { 0 };
+        before = Some(features);
+        if ordinal > 0 {
+            t.f1 = feature::repeat(t.f1, ordinal);
+            repeated = true;
+        }
+    }
+    if repeated {
+        touches.sort_unstable_by_key(|t| (t.f1, t.f2));
+    }
+}
+
+fn anchor(model: &Model, owner: Owner, local: Vec3) -> Anchor {
+    match owner {
+        Owner::Body(body) => Anchor::on_body(model, body, local),
+        Owner::Node(node) => Anchor::Node(node),
+    }
+}
+
+/// Bodies first, then particles.
+fn owner_index(model: &Model, owner: Owner) -> usize {
+    match owner {
+        Owner::Body(b) => b.index(),
+        Owner::Node(n) => model.bodies.len() + n.index(),
+    }
+}
+
+/// Zero in place of a length that does not exist.
+fn finite(x: f64) -> f64 {
+    if x.is_finite() { x } else { 0.0 }
 }

@@ -20,7 +20,7 @@ pub const GRAVITY: f64 = 9.81;
 /// Time step of the samples [s].
 pub const TIME_STEP: f64 = 0.01;
 
-/// A wall of bricks in running bond with random velocities: the hard test for a cold start.
+/// A wall of bricks in running bond with random velocities of about 1 m/s: the hard test for a cold start.
 ///
 /// Bricks of 1 × 0.5 × 0.5 m and 250 kg; every second row is shifted by half a brick, so that a brick rests on
 /// two (the last of a shifted row on one). Neighbours in a row do not touch. Each pair of faces gives four
@@ -28,6 +28,11 @@ pub const TIME_STEP: f64 = 0.01;
 /// 164 for 5 × 5 and 724 for 10 × 10. Each component of velocity [m/s] and spin [rad/s] is a normal random number
 /// of deviation 1; gravity acts for one step of 10 ms.
 pub fn wall(rows: usize, columns: usize, mu: f64, seed: u64) -> ContactProblem {
+    wall_with_speed(rows, columns, mu, 1.0, seed)
+}
+
+/// A [`wall`] whose velocities have the deviation `speed` [m/s, rad/s]: the slower, the more contacts stay closed.
+pub fn wall_with_speed(rows: usize, columns: usize, mu: f64, speed: f64, seed: u64) -> ContactProblem {
     let half = Vec3::new(0.5, 0.25, 0.25);
     let mut rng = Rng::new(seed);
     let mut bodies = Assembly::new(Vec3::new(0.0, 0.0, -GRAVITY));
@@ -36,7 +41,7 @@ pub fn wall(rows: usize, columns: usize, mu: f64, seed: u64) -> ContactProblem {
         for column in 0..columns {
             let centre = Vec3::new(x(row, column), 0.0, half.z * (2 * row + 1) as f64);
             let brick = bodies.add_box(centre, half, 250.0);
-            bodies.velocity[brick] = (rng.normal3(), rng.normal3());
+            bodies.velocity[brick] = (speed * rng.normal3(), speed * rng.normal3());
         }
     }
     let face = |left: f64, right: f64, z: f64| {

@@ -1,16 +1,17 @@
 //! The shared velocity-level step: collide → linearise → contact problem → solver → advance.
 
+use super::recovery::{Recovery, SLOP};
 use super::{SimSettings, StepReport, report};
 use crate::collide::{Collider, Contact};
 use crate::contact::residual::Yardstick;
 use crate::contact::warm::WarmCache;
-use crate::contact::{ContactProblem, Solution, Term};
+use crate::contact::{ContactKey, ContactProblem, Solution, Term};
 use crate::coords::{Anchor, State};
 use crate::error::StepError;
 use crate::integrate::{Scheme, advance};
 use crate::linalg::{BlockMat, Vec3};
 use crate::scene::{Model, Owner};
-use crate::solvers::{self, ContactSolver, Trace};
+use crate::solvers::{self, ContactSolver, SolveReport, Trace};
 use std::time::Instant;
 
 /// Steps a model with any solver of the velocity family. Owns every buffer that a step needs.
@@ -19,13 +20,21 @@ pub struct VelocityStepper {
     collider: Collider,
     solver: Box<dyn ContactSolver>,
     contacts: Vec<Contact>,
+    candidates: Vec<Contact>,
+    /// Contacts that were found ahead in time, by key, with the lever arms that they have there.
+    late: Vec<(ContactKey, [Vec3; 2])>,
+    ahead: State,
     problem: ContactProblem,
     solution: Solution,
     forces: Vec<Vec3>,
     warm: WarmCache,
     yardstick: Yardstick,
+    recovery: Recovery,
+    /// Gap that the step leaves in each contact, divided by h [m/s].
+    slack: Vec<f64>,
     /// Velocity after the smooth forces of the whole step alone.
     smooth: Vec<f64>,
+    v_move: Vec<f64>,
     v_end: Vec<f64>,
 }
 
@@ -36,6 +45,9 @@ impl VelocityStepper {
             collider: Collider::new(model),
             solver: solvers::make(settings.solver, &settings.solver_settings),
             contacts: Vec::new(),
+            candidates: Vec::new(),
+            late: Vec::new(),
+            ahead: State::default(),
             problem: ContactProblem {
                 a: BlockMat::block_diagonal(&model.layout),
                 ..ContactProblem::default()
@@ -44,7 +56,10 @@ impl VelocityStepper {
             forces: Vec::new(),
             warm: WarmCache::default(),
             yardstick: Yardstick::default(),
+            recovery: Recovery::default(),
+            slack: Vec::new(),
             smooth: Vec::new(),
+            v_move: Vec::new(),
             v_end: Vec::new(),
         }
     }
@@ -89,14 +104,34 @@ impl VelocityStepper {
         let mut clock = Clock(Instant::now());
 
         self.collider.detect(model, state, h, &mut self.contacts);
+        self.late.clear();
         report.times.collide = clock.lap();
 
         self.linearize(model, state, h);
         self.fill_contacts(model, state, h);
         report.times.assemble = clock.lap();
 
-        let solved = self.solver.solve(&self.problem, &mut self.solution, trace);
+        let mut solved = self.solver.solve(&self.problem, &mut self.solution, trace);
         report.times.solve = clock.lap();
+        for _ in 0..MOST_PASSES {
+            if !self.was_surprised(model, state, h) {
+                break;
+            }
+            let found = self.find_missed(model, state, h);
+            report.times.collide += clock.lap();
+            if !found {
+                break;
+            }
+            self.fill_contacts(model, state, h);
+            report.times.assemble += clock.lap();
+            let again = self.solver.solve(&self.problem, &mut self.solution, trace);
+            solved = SolveReport {
+                iterations: solved.iterations + again.iterations,
+                factorizations: solved.factorizations + again.factorizations,
+                ..again
+            };
+            report.times.solve += clock.lap();
+        }
         report.residuals = self.yardstick.measure(&self.problem, &self.solution);
         report.times.measure = clock.lap();
 
@@ -107,16 +142,22 @@ impl VelocityStepper {
         report.status = solved.status;
         report.overlap = self.contacts.iter().map(|c| -c.gap).fold(0.0, f64::max);
 
+        self.v_move.clear();
+        self.v_move.extend_from_slice(&self.solution.v);
+        if self.leaves_overlap(model, state, h) {
+            self.recovery.solve(&mut self.problem, &self.slack);
+            for (v, w) in self.v_move.iter_mut().zip(&self.recovery.w) {
+                *v += w;
+            }
+        }
         match self.settings.scheme {
             Scheme::ImplicitEuler => {
                 self.collect_forces();
-                advance(model, state, &self.solution.v, &self.solution.v, h);
+                advance(model, state, &self.v_move, &self.solution.v, h);
             }
             Scheme::Midpoint => {
-                let v_move = std::mem::take(&mut self.solution.v);
                 self.end_velocity(model, state, h, report, trace);
-                advance(model, state, &v_move, &self.v_end, h);
-                self.solution.v = v_move;
+                advance(model, state, &self.v_move, &self.v_end, h);
             }
         }
         report.t = state.t;
@@ -189,7 +230,11 @@ impl VelocityStepper {
         p.key.clear();
         self.solution.lambda.clear();
         for c in &self.contacts {
-            p.j.push(c.frame, terms(model, state, c));
+            let late = match self.late.binary_search_by(|l| l.0.cmp(&c.key)) {
+                Ok(i) => Some(self.late[i].1),
+                Err(_) => None,
+            };
+            p.j.push(c.frame, terms(model, state, c, late));
             // Bodies without columns: their material point's mean velocity over the step.
             let moving = driven_velocity(model, state, &c.a, h) - driven_velocity(model, state, &c.b, h);
             let mut bias = c.frame * moving;
@@ -200,6 +245,87 @@ impl VelocityStepper {
             p.key.push(c.key);
             self.solution.lambda.push(c.frame * self.warm.force(&c.key) / p.force_per_lambda);
         }
+    }
+
+    /// True when some body ends up moving so differently from what contact detection assumed that contacts may
+    /// have been missed.
+    fn was_surprised(&self, model: &Model, state: &State, h: f64) -> bool {
+        let fall = model.gravity.length() * h;
+        let change = |dof: usize| {
+            (Vec3::from_slice(&self.solution.v[dof..]) - Vec3::from_slice(&state.v[dof..])).length()
+        };
+        let far = |shape: usize, moved: f64| h * (moved - fall) > SURPRISE * model.shapes[shape].reach;
+        model.bodies.iter().filter(|b| b.block.is_some()).any(|b| {
+            let (linear, angular) = (change(b.dof), change(b.dof + 3));
+            b.shapes.clone().any(|s| far(s, linear + model.shapes[s].reach * angular))
+        }) || model.nodes.iter().any(|n| far(n.shape.index(), change(n.dof)))
+    }
+
+    /// Looks for overlaps where the velocities found would lead, and adds them as contacts linearised there:
+    /// `gap(v) ≈ gap + h n·(J v − J v_found)`. The impulses found so far become the guess for the next solve.
+    fn find_missed(&mut self, model: &Model, state: &State, h: f64) -> bool {
+        self.collect_forces();
+        self.ahead.t = state.t;
+        self.ahead.q.clone_from(&state.q);
+        self.ahead.v.clone_from(&state.v);
+        advance(model, &mut self.ahead, &self.solution.v, &self.solution.v, h);
+        // ω at the end includes the turn of the inertia; the linearisation is about the velocities found.
+        self.ahead.v.copy_from_slice(&self.solution.v);
+        self.collider.detect(model, &self.ahead, 0.0, &mut self.candidates);
+        let before = self.contacts.len();
+        let mut found = false;
+        for c in &self.candidates {
+            let reach = |s: crate::coords::ShapeId| model.shapes[s.index()].reach;
+            if c.gap > -MISSED * reach(c.key.shape_a).min(reach(c.key.shape_b)) {
+                continue;
+            }
+            let side = |anchor: &Anchor| match *anchor {
+                Anchor::Rigid { body, .. } => {
+                    let b = &model.bodies[body.index()];
+                    let arm = c.point - Vec3::from_slice(&self.ahead.q[b.q..]);
+                    let v = Vec3::from_slice(&self.solution.v[b.dof..]);
+                    (arm, v + Vec3::from_slice(&self.solution.v[b.dof + 3..]).cross(arm))
+                }
+                Anchor::Node(n) => (Vec3::ZERO, model.node_velocity(&self.ahead, n)),
+                _ => (Vec3::ZERO, driven_velocity(model, state, anchor, h)),
+            };
+            let ((arm_a, v_a), (arm_b, v_b)) = (side(&c.a), side(&c.b));
+            let gap = c.gap - h * c.normal().dot(v_a - v_b);
+            let late = Contact { gap, ..*c };
+            match self.contacts[..before].binary_search_by(|o| o.key.cmp(&c.key)) {
+                Ok(i) => self.contacts[i] = late,
+                Err(_) => self.contacts.push(late),
+            }
+            self.late.retain(|l| l.0 != c.key);
+            self.late.push((c.key, [arm_a, arm_b]));
+            found = true;
+        }
+        if found {
+            self.contacts.sort_unstable_by_key(|c| c.key);
+            self.late.sort_unstable_by_key(|l| l.0);
+        }
+        found
+    }
+
+    /// Fills `slack`; true when some overlap is worth pushing out.
+    fn leaves_overlap(&mut self, model: &Model, state: &State, h: f64) -> bool {
+        let p = &self.problem;
+        let mut any = false;
+        self.slack.clear();
+        for (i, c) in self.contacts.iter().enumerate() {
+            // J_n v + bias_n is the velocity of the gap, up to what `normal_bias` added.
+            let u = p.j.mul_one(i, &self.solution.v).x + p.bias[i].x - normal_bias(model, state, c, h);
+            let slack = c.gap / h + u;
+            let reach = |s: crate::coords::ShapeId| model.shapes[s.index()].reach;
+            let slop = SLOP * reach(c.key.shape_a).min(reach(c.key.shape_b)) / h;
+            any |= slack < -slop;
+            self.slack.push(if slack < 0.0 {
+                (slack + slop).min(0.0).max(-model.contact.recovery_speed)
+            } else {
+                slack
+            });
+        }
+        any
     }
 
     /// Midpoint only: the contact law at the end of the step, on the contacts that carried load (ERRATA C2).
@@ -260,6 +386,14 @@ impl VelocityStepper {
     }
 }
 
+/// Most times that a step looks for missed contacts and solves again.
+const MOST_PASSES: usize = 4;
+/// Overlaps ahead that exceed this share of the smaller shape are worth another solve.
+const MISSED: f64 = 5e-3;
+/// A body that moves this share of its reach farther than assumed may meet contacts that were not looked for:
+/// half of the margin within which contacts are made anyway.
+const SURPRISE: f64 = 0.01;
+
 /// A bias [m/s] that no contact of a sane scene overcomes within one step.
 const OPEN: f64 = 1e9;
 
@@ -270,10 +404,10 @@ impl crate::scene::ModelForce {
     }
 }
 
-/// gap/h for open contacts, bounded recovery for overlaps, Newton's restitution for impacts [m/s].
+/// gap/h for open contacts, nothing for overlaps (see `recovery`), Newton's restitution for impacts [m/s].
 fn normal_bias(model: &Model, state: &State, c: &Contact, h: f64) -> f64 {
     let settings = &model.contact;
-    let gap = (c.gap / h).max(-settings.recovery_speed);
+    let gap = (c.gap / h).max(0.0);
     if c.restitution > 0.0 {
         let approach = c.normal().dot(c.a.velocity(model, state) - c.b.velocity(model, state));
         if approach < -settings.restitution_threshold && c.gap + h * approach < 0.0 {
@@ -296,7 +430,12 @@ fn driven_velocity(model: &Model, state: &State, anchor: &Anchor, h: f64) -> Vec
 }
 
 /// Columns of both sides of a contact.
-fn terms(model: &Model, state: &State, c: &Contact) -> impl Iterator<Item = Term> {
+fn terms(
+    model: &Model,
+    state: &State,
+    c: &Contact,
+    late: Option<[Vec3; 2]>,
+) -> impl Iterator<Item = Term> {
     let side = |anchor: &Anchor, sign: f64| -> [Option<Term>; 4] {
         let mut out = [None; 4];
         match *anchor {
@@ -304,7 +443,10 @@ fn terms(model: &Model, state: &State, c: &Contact) -> impl Iterator<Item = Term
             Anchor::Rigid { body, .. } => {
                 let b = &model.bodies[body.index()];
                 // Both sides meet at the same point, so that impulses are equal, opposite and collinear.
-                let arm = c.point - Vec3::from_slice(&state.q[b.q..]);
+                let arm = match late {
+                    Some(arms) => arms[usize::from(sign < 0.0)],
+                    None => c.point - Vec3::from_slice(&state.q[b.q..]),
+                };
                 let block = b.block.expect("a Rigid anchor has a block") as u32;
                 out[0] = Some(Term::Rigid { block, dof: b.dof as u32, sign, arm });
             }

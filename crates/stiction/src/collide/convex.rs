@@ -1,0 +1,211 @@
+//! Any two convex shapes: the direction from parry's GJK and EPA, or a flat face where one fits as well; the points
+//! from cutting the feature of one to the face of the other.
+
+use super::clip::{cut_to_face, is_over, load_face, load_segment};
+use super::polytope::{PREFER_FACE, swap_sides};
+use super::round::ALONG;
+use super::solid::{Poly, feature};
+use super::touch::{Scratch, Touch};
+use crate::coords::Pose;
+use crate::linalg::Vec3;
+use parry3d_f64::query::details::contact_support_map_support_map_with_params;
+use parry3d_f64::query::gjk::{GJKResult, VoronoiSimplex};
+use parry3d_f64::shape::SupportMap;
+use std::f64::consts::FRAC_1_SQRT_2;
+
+/// A convex core with a radius around it.
+pub(super) struct Convex<'a> {
+    pub core: &'a dyn SupportMap,
+    pub radius: f64,
+    pub form: Form<'a>,
+    /// For a triangle of a mesh: its outward normal. What lies behind it is inside the mesh.
+    pub front: Option<Vec3>,
+}
+
+/// What touches when a convex shape lies on a face.
+#[derive(Clone, Copy)]
+pub(super) enum Form<'a> {
+    /// One of its faces.
+    Poly(Poly<'a>),
+    /// A segment along z of this half length.
+    Segment(f64),
+    /// A cap, or a line of the side, of a cylinder along y.
+    Cylinder { half_height: f64, radius: f64, caps: Poly<'a> },
+}
+
+impl<'a> Form<'a> {
+    fn faces(&self) -> Option<Poly<'a>> {
+        match self {
+            Form::Poly(poly) | Form::Cylinder { caps: poly, .. } => Some(*poly),
+            Form::Segment(_) => None,
+        }
+    }
+
+    /// The ends of the straight line of the surface of the core that touches along `dir`, if it is one.
+    fn line(&self, dir: Vec3) -> Option<[Vec3; 2]> {
+        match *self {
+            Form::Poly(_) => None,
+            Form::Segment(h) => Some([Vec3::new(0.0, 0.0, -h), Vec3::new(0.0, 0.0, h)]),
+            Form::Cylinder { half_height, radius, .. } => {
+                let across = Vec3::new(dir.x, 0.0, dir.z).try_normalize()? * radius;
+                (dir.y.abs() < FRAC_1_SQRT_2)
+                    .then(|| [across - Vec3::Y * half_height, across + Vec3::Y * half_height])
+            }
+        }
+    }
+}
+
+/// Polygon corners this much higher than the true lowest point, as a share of the size, miss it.
+const MISSED: f64 = 1e-6;
+
+/// How deep, as a share of the size, something may lie behind a triangle and still come out through its front.
+const DEEPEST: f64 = 0.1;
+
+/// Touches of two convex shapes of a common `size`; `rel` is the pose of the second in the frame of the first.
+pub(super) fn convex_convex(
+    one: &Convex<'_>,
+    two: &Convex<'_>,
+    rel: &Pose,
+    size: f64,
+    prediction: f64,
+    scratch: &mut Scratch,
+) {
+    let reach = prediction + one.radius + two.radius;
+    let simplex = &mut VoronoiSimplex::new();
+    let found = contact_support_map_support_map_with_params(rel, one.core, two.core, reach, simplex, None);
+    let GJKResult::ClosestPoints(p, q, dir) = found else { return };
+    let distance = dir.dot(q - p);
+
+    let back = rel.inverse();
+    let face1 = one.form.faces().and_then(|poly| best_face(&poly, two.core, rel));
+    let face2 = two.form.faces().and_then(|poly| best_face(&poly, one.core, &back));
+    let s1 = face1.map_or(f64::NEG_INFINITY, |f| f.1);
+    let s2 = face2.map_or(f64::NEG_INFINITY, |f| f.1);
+    if s1.max(s2) > reach {
+        return;
+    }
+    // Seen from behind, the distance to a triangle is a depth: the way out is through the front.
+    let behind = one.front.is_some_and(|n| n.dot(dir) <= 0.0)
+        || two.front.is_some_and(|n| (rel.rotation * n).dot(dir) >= 0.0);
+    let needed = if behind { -prediction.max(DEEPEST * size) } else { distance - PREFER_FACE * size };
+    let second = s2 > s1 + MISSED * size;
+    let first = scratch.touches.len();
+    match (face1, face2) {
+        (Some((face, s)), _) if !second && s >= needed => {
+            lay_on_face(one, face, two, rel, size, prediction, scratch);
+        }
+        (_, Some((face, s))) if s >= needed => {
+            lay_on_face(two, face, one, &back, size, prediction, scratch);
+            swap_sides(&mut scratch.touches[first..], rel);
+        }
+        _ => {
+            along_lines(one, two, rel, dir, prediction, scratch);
+        }
+    }
+    // No face or line lies under the other shape: the nearest points remain.
+    if scratch.touches.len() == first {
+        let gap = distance - one.radius - two.radius;
+        push(one, two, rel, (p, q, dir, gap), feature::WHOLE, prediction, scratch);
+    }
+}
+
+/// The face out of which the other core stands farthest, and how far; `rel` is the pose of the other.
+fn best_face(poly: &Poly<'_>, other: &dyn SupportMap, rel: &Pose) -> Option<(usize, f64)> {
+    let mut best = None;
+    for (k, f) in poly.faces.iter().enumerate() {
+        let lowest = other.support_point(rel, -f.normal);
+        let s = f.normal.dot(lowest) - f.offset;
+        if best.is_none_or(|b: (usize, f64)| s > b.1) {
+            best = Some((k, s));
+        }
+    }
+    best
+}
+
+/// The feature of `other` that looks at a face of `reference`, cut to it, and its lowest point if the cut missed it.
+fn lay_on_face(
+    reference: &Convex<'_>,
+    face: usize,
+    other: &Convex<'_>,
+    rel: &Pose,
+    size: f64,
+    prediction: f64,
+    scratch: &mut Scratch,
+) {
+    let poly = reference.form.faces().expect("the face is one of its own");
+    let n = poly.faces[face].normal;
+    let toward = rel.rotation.conjugate() * -n;
+    let incident_face = match other.form.line(toward) {
+        Some(ends) => {
+            load_segment(scratch, ends, other.radius, n, rel);
+            feature::WHOLE
+        }
+        None => {
+            let faces = other.form.faces().expect("what is no line has faces");
+            let k = faces.face_toward(toward);
+            load_face(scratch, &faces, k, rel);
+            faces.face_name(k)
+        }
+    };
+    let first = scratch.touches.len();
+    cut_to_face(scratch, &poly, face, rel, incident_face, prediction);
+    if scratch.touches.len() == first {
+        return;
+    }
+    let lowest = other.core.support_point(rel, -n);
+    let distance = n.dot(lowest) - poly.faces[face].offset;
+    let gap = distance - other.radius;
+    let seen = scratch.touches[first..].iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
+    if gap < seen - MISSED * size && is_over(&poly, face, lowest) {
+        let on_face = lowest - n * distance;
+        push(reference, other, rel, (on_face, lowest, n, gap), feature::WHOLE, prediction, scratch);
+    }
+}
+
+/// Two nearly parallel lines (cylinders side by side, a capsule along a cylinder) share two points.
+fn along_lines(
+    one: &Convex<'_>,
+    two: &Convex<'_>,
+    rel: &Pose,
+    dir: Vec3,
+    prediction: f64,
+    scratch: &mut Scratch,
+) {
+    let Some([a, a_end]) = one.form.line(dir) else { return };
+    let Some(line2) = two.form.line(rel.rotation.conjugate() * -dir) else { return };
+    let [b, b_end] = line2.map(|p| rel.transform_point(p));
+    let (u, v) = (a_end - a, b_end - b);
+    if u.cross(v).length() > ALONG * u.length() * v.length() {
+        return;
+    }
+    // Share along the first line of each end of the second.
+    let share = |p: Vec3| (p - a).dot(u) / u.length_squared();
+    let (s, e) = (share(b), share(b_end));
+    let (low, high) = (s.min(e).max(0.0), s.max(e).min(1.0));
+    if low >= high {
+        return;
+    }
+    for (k, at) in [low, high].into_iter().enumerate() {
+        let p = a + u * at;
+        let q = b + v * ((at - s) / (e - s));
+        let gap = dir.dot(q - p) - one.radius - two.radius;
+        push(one, two, rel, (p, q, dir, gap), feature::vertex(k as u32), prediction, scratch);
+    }
+}
+
+/// A touch between points of both cores, in the frame of the first, with `dir` from the first to the second.
+fn push(
+    one: &Convex<'_>,
+    two: &Convex<'_>,
+    rel: &Pose,
+    (p, q, dir, gap): (Vec3, Vec3, Vec3, f64),
+    name: u64,
+    prediction: f64,
+    scratch: &mut Scratch,
+) {
+    if gap <= prediction {
+        let p1 = p + dir * one.radius;
+        let p2 = rel.inverse_transform_point(q - dir * two.radius);
+        scratch.touches.push(Touch { p1, p2, n: -dir, gap, f1: name, f2: name });
+    }
+}
