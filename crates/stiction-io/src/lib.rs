@@ -8,6 +8,14 @@
 //! | contact problems and solutions as npz | [`problem`] |
 //! | recordings of runs | [`recording`] |
 //!
+//! ```
+//! let set = [("time.dt".to_string(), "0.005".to_string())];
+//! let loaded = stiction_io::gallery::find("box-on-plane").unwrap().load(&set)?;
+//! let mut sim = stiction::Simulation::new(loaded.scene.compile().unwrap(), loaded.settings);
+//! sim.step(loaded.dt).unwrap();
+//! # Ok::<(), stiction_io::Error>(())
+//! ```
+//!
 //! Every reader refuses bad input with an [`Error`] that names the file, the place and the remedy, and none
 //! panics, whatever the bytes.
 

@@ -255,6 +255,13 @@ fn schema_knows_the_keys_and_the_names() {
         assert!(text.contains(&format!("\"{key}\"")), "{key}");
     }
     assert_eq!(s["additionalProperties"], false);
+    for table in ["Time", "Solver", "Contact", "Defaults", "Repeat", "Random"] {
+        assert!(
+            s["$defs"][table].is_object() && s["$defs"][table]["required"].is_null(),
+            "{table}: all keys are optional"
+        );
+    }
+    assert_eq!(s["$defs"]["Body"]["required"], serde_json::json!(["name", "shape"]));
     for combine in ["geometric-mean", "mean", "min", "max"] {
         parse("", &[("contact.combine_friction", combine)]).unwrap();
     }

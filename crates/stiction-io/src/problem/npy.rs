@@ -5,8 +5,8 @@
 
 use std::io::Read;
 
-/// Most numbers of one array: indices must fit `u32` with room to spare.
-const MOST_NUMBERS: usize = 1 << 28;
+/// Most numbers of one array: half a gigabyte of them, which deflated zeros could ask for in a small file.
+const MOST_NUMBERS: usize = 1 << 26;
 
 /// Longest header that is read [bytes]; NumPy's are about a hundred.
 const LONGEST_HEADER: usize = 1 << 16;
