@@ -167,6 +167,23 @@ fn a_state_that_is_no_longer_finite_stops_the_run_with_its_report() {
 }
 
 #[test]
+fn a_body_between_closing_walls_is_named() {
+    let f = Folder::new("press");
+    let jaw = |name: &str, x: f64, v: f64| {
+        format!(
+            "[[body]]\nname = \"{name}\"\nshape = {{ box = {{ size = [0.2, 1, 1] }} }}\n\
+             position = [{x}, 0, 0.5]\nmotion = {{ velocity = [{v}, 0, 0] }}\n"
+        )
+    };
+    f.write("press.toml", format!("{SCENE}\n{}{}", jaw("left", -0.2, 0.5), jaw("right", 0.2, -0.5)));
+    let ran = f.stiction(&["run", "press.toml", "--steps", "2", "--json"]);
+    assert_eq!((ran.code(), &ran.json()["statuses"]["infeasible"]), (1, &json!(2)), "{}", ran.err());
+    for name in ["did not converge", "body `crate`", "body `left`", "body `right`"] {
+        assert!(ran.err().contains(name), "no {name} in {}", ran.err());
+    }
+}
+
+#[test]
 fn check_explains_a_scene_and_warns_of_overlap() {
     let f = Folder::new("check");
     f.write("crate.toml", SCENE);
