@@ -9,6 +9,9 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+/// Most parts of a path; a scene needs six.
+const DEEPEST: usize = 16;
+
 /// A text and the places of overrides in it.
 pub(crate) struct Source {
     /// Name for messages.
@@ -78,6 +81,10 @@ impl Source {
 
     fn set<'a>(&'a self, root: &mut DeTable<'a>, key: Range<usize>, new: Spanned<DeValue<'a>>) -> Result<()> {
         let path: Vec<Range<usize>> = split(&self.text[key.clone()], key.start);
+        if path.len() > DEEPEST {
+            let e = format!("a path of {} parts", path.len());
+            return Err(self.error(key, e, format!("nothing in a scene lies deeper than {DEEPEST}")));
+        }
         let mut table = root;
         let mut at = 0;
         loop {

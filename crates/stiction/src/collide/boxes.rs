@@ -2,7 +2,7 @@
 
 use super::clip::{cut_to_face, load_face};
 use super::solid::Poly;
-use super::touch::{Scratch, Touch};
+use super::touch::{Found, Scratch, Touch};
 use crate::coords::Pose;
 use crate::linalg::{Mat3, Vec3};
 
@@ -21,7 +21,7 @@ pub(super) fn block_block(
     rel: &Pose,
     prediction: f64,
     scratch: &mut Scratch,
-) {
+) -> Found {
     let r = Mat3::from_quat(rel.rotation);
     let t = rel.translation;
     let abs = Mat3::from_cols(r.x_axis.abs(), r.y_axis.abs(), r.z_axis.abs());
@@ -33,7 +33,7 @@ pub(super) fn block_block(
     let s2 = t2.abs() - half2 - abs.transpose() * half1;
     let (i1, i2) = (largest(s1), largest(s2));
     if s1[i1] > prediction || s2[i2] > prediction {
-        return;
+        return Found::Apart;
     }
     let second = s2[i2] > s1[i1] + PREFER_FIRST * size;
     let best_face = if second { s2[i2] } else { s1[i1] };
@@ -52,7 +52,7 @@ pub(super) fn block_block(
             let reach2: f64 = (0..3).filter(|k| *k != j).map(|k| half2[k] * axis.dot(r.col(k)).abs()).sum();
             let s = t.dot(axis).abs() - half1.dot(axis.abs()) - reach2;
             if s > prediction {
-                return;
+                return Found::Apart;
             }
             if s > best_edge {
                 best_edge = s;
@@ -71,7 +71,7 @@ pub(super) fn block_block(
         let n2 = poly2.faces[face].normal;
         let incident = poly1.face_toward(back.rotation.conjugate() * -n2);
         load_face(scratch, &poly1, incident, &back);
-        cut_to_face(scratch, &poly2, face, &back, poly1.face_name(incident), 0.0, prediction);
+        cut_to_face(scratch, &poly2, face, &back, poly1.face_name(incident), prediction);
         for touch in &mut scratch.touches[first..] {
             *touch = Touch {
                 p1: touch.p2,
@@ -87,8 +87,9 @@ pub(super) fn block_block(
         let face = 2 * i1 + usize::from(t[i1] < 0.0);
         let incident = poly2.face_toward(r.transpose() * -poly1.faces[face].normal);
         load_face(scratch, &poly2, incident, rel);
-        cut_to_face(scratch, &poly1, face, rel, poly2.face_name(incident), 0.0, prediction);
+        cut_to_face(scratch, &poly1, face, rel, poly2.face_name(incident), prediction);
     }
+    if scratch.touches.is_empty() { Found::Beside } else { Found::Touches }
 }
 
 /// One point where an edge along eᵢ of the first box crosses an edge along bⱼ of the second; `axis` points from the

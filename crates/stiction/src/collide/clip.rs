@@ -17,6 +17,8 @@ const SKIN: f64 = 1e-6;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Corner {
     pub p: Vec3,
+    /// Where the shape is lowest near this corner: below the round end of a capsule, else the corner itself.
+    pub tip: Vec3,
     /// Its name, if it is a corner of the incident shape and not a cut.
     pub name: Option<u64>,
     /// Where the edge to the next corner comes from.
@@ -36,31 +38,27 @@ pub(super) enum Source {
 pub(super) fn load_face(scratch: &mut Scratch, poly: &Poly<'_>, face: usize, rel: &Pose) {
     let corners = poly.corners(face);
     scratch.polygon.clear();
-    scratch.polygon.extend(corners.iter().enumerate().map(|(k, &v)| Corner {
-        p: rel.transform_point(poly.vertices[v as usize]),
-        name: Some(poly.vertex_name(v)),
-        edge: Source::Incident(poly.edge_name(v, corners[(k + 1) % corners.len()])),
+    scratch.polygon.extend(corners.iter().enumerate().map(|(k, &v)| {
+        let p = rel.transform_point(poly.vertices[v as usize]);
+        let edge = Source::Incident(poly.edge_name(v, corners[(k + 1) % corners.len()]));
+        Corner { p, tip: p, name: Some(poly.vertex_name(v)), edge }
     }));
 }
 
 /// Cuts the incident polygon in `scratch` to a face and adds a touch for each corner whose gap is below `prediction`.
-/// The incident shape is `radius` thicker than its polygon. Side 1 of the touches is the reference shape.
+/// Side 1 of the touches is the reference shape.
 pub(super) fn cut_to_face(
     scratch: &mut Scratch,
     reference: &Poly<'_>,
     face: usize,
     rel: &Pose,
     incident_face: u64,
-    radius: f64,
     prediction: f64,
 ) {
     let f = reference.faces[face];
     let corners = reference.corners(face);
-    let at = |k: usize| reference.vertices[corners[k % corners.len()] as usize];
-    let size = (0..corners.len()).map(|k| at(k).distance_squared(at(0))).fold(0.0, f64::max).sqrt();
-    for k in 0..corners.len() {
-        let out = (at(k + 1) - at(k)).cross(f.normal).normalize();
-        cut(scratch, out, out.dot(at(k)) + SKIN * size, k);
+    for (k, (out, limit)) in sides(reference, face).enumerate() {
+        cut(scratch, out, limit, k);
     }
     let Scratch { polygon, touches, .. } = scratch;
     let mut before = match polygon.last() {
@@ -68,7 +66,8 @@ pub(super) fn cut_to_face(
         None => return,
     };
     for c in polygon.iter() {
-        let gap = f.normal.dot(c.p) - f.offset - radius;
+        let p = if c.tip != c.p && is_over(reference, face, c.tip) { c.tip } else { c.p };
+        let gap = f.normal.dot(p) - f.offset;
         if gap <= prediction {
             let (f1, f2) = match (c.name, before, c.edge) {
                 (Some(vertex), ..) => (reference.face_name(face), vertex),
@@ -84,8 +83,8 @@ pub(super) fn cut_to_face(
                 (None, Source::Incident(e), Source::Incident(_)) => (reference.face_name(face), e),
             };
             touches.push(Touch {
-                p1: c.p - f.normal * (gap + radius),
-                p2: rel.inverse_transform_point(c.p - f.normal * radius),
+                p1: p - f.normal * gap,
+                p2: rel.inverse_transform_point(p),
                 n: -f.normal,
                 gap,
                 f1,
@@ -94,6 +93,23 @@ pub(super) fn cut_to_face(
         }
         before = c.edge;
     }
+}
+
+/// The planes through the sides of a face, across it: outward normal and offset, skin included.
+fn sides<'a>(poly: &'a Poly<'_>, face: usize) -> impl Iterator<Item = (Vec3, f64)> + 'a {
+    let normal = poly.faces[face].normal;
+    let corners = poly.corners(face);
+    let at = |k: usize| poly.vertices[corners[k % corners.len()] as usize];
+    let size = (0..corners.len()).map(|k| at(k).distance_squared(at(0))).fold(0.0, f64::max).sqrt();
+    (0..corners.len()).map(move |k| {
+        let out = (at(k + 1) - at(k)).cross(normal).normalize();
+        (out, out.dot(at(k)) + SKIN * size)
+    })
+}
+
+/// Does a point lie over (or under) a face?
+pub(super) fn is_over(poly: &Poly<'_>, face: usize, p: Vec3) -> bool {
+    sides(poly, face).all(|(out, limit)| out.dot(p) <= limit)
 }
 
 /// Keeps the part of the polygon with `out · p ≤ limit`.
@@ -106,7 +122,10 @@ fn cut(scratch: &mut Scratch, out: Vec3, limit: f64, side: usize) {
     for (k, c) in polygon.iter().enumerate() {
         let next = &polygon[(k + 1) % polygon.len()];
         let (d, e) = (out.dot(c.p) - limit, out.dot(next.p) - limit);
-        let crossing = |edge| Corner { p: c.p + (next.p - c.p) * (d / (d - e)), name: None, edge };
+        let crossing = |edge| {
+            let p = c.p + (next.p - c.p) * (d / (d - e));
+            Corner { p, tip: p, name: None, edge }
+        };
         match (d <= 0.0, e <= 0.0) {
             (true, true) => spare.push(*c),
             (true, false) => {
@@ -120,12 +139,16 @@ fn cut(scratch: &mut Scratch, out: Vec3, limit: f64, side: usize) {
     std::mem::swap(polygon, spare);
 }
 
-/// Loads a segment as the incident feature.
-pub(super) fn load_segment(scratch: &mut Scratch, ends: [Vec3; 2], rel: &Pose) {
+/// Loads a segment with a radius as the incident feature: the line of its surface that looks down on a face with
+/// this normal, and the tips of its round ends.
+pub(super) fn load_segment(scratch: &mut Scratch, ends: [Vec3; 2], radius: f64, normal: Vec3, rel: &Pose) {
+    let ends = ends.map(|p| rel.transform_point(p));
+    let across = normal.reject_from(ends[1] - ends[0]).normalize_or(normal);
     let edge = Source::Incident(feature::edge(0, 1));
     scratch.polygon.clear();
     scratch.polygon.extend([0, 1].map(|k| Corner {
-        p: rel.transform_point(ends[k]),
+        p: ends[k] - across * radius,
+        tip: ends[k] - normal * radius,
         name: Some(feature::vertex(k as u32)),
         edge,
     }));

@@ -1,7 +1,7 @@
 //! Any two convex shapes: the direction from parry's GJK and EPA, or a flat face where one fits as well; the points
 //! from cutting the feature of one to the face of the other.
 
-use super::clip::{cut_to_face, load_face, load_segment};
+use super::clip::{cut_to_face, is_over, load_face, load_segment};
 use super::polytope::{PREFER_FACE, swap_sides};
 use super::round::ALONG;
 use super::solid::{Poly, feature};
@@ -18,6 +18,8 @@ pub(super) struct Convex<'a> {
     pub core: &'a dyn SupportMap,
     pub radius: f64,
     pub form: Form<'a>,
+    /// For a triangle of a mesh: its outward normal. What lies behind it is inside the mesh.
+    pub front: Option<Vec3>,
 }
 
 /// What touches when a convex shape lies on a face.
@@ -56,6 +58,9 @@ impl<'a> Form<'a> {
 /// Polygon corners this much higher than the true lowest point, as a share of the size, miss it.
 const MISSED: f64 = 1e-6;
 
+/// How deep, as a share of the size, something may lie behind a triangle and still come out through its front.
+const DEEPEST: f64 = 0.1;
+
 /// Touches of two convex shapes of a common `size`; `rel` is the pose of the second in the frame of the first.
 pub(super) fn convex_convex(
     one: &Convex<'_>,
@@ -79,23 +84,28 @@ pub(super) fn convex_convex(
     if s1.max(s2) > reach {
         return;
     }
-    let needed = distance - PREFER_FACE * size;
+    // Seen from behind, the distance to a triangle is a depth: the way out is through the front.
+    let behind = one.front.is_some_and(|n| n.dot(dir) <= 0.0)
+        || two.front.is_some_and(|n| (rel.rotation * n).dot(dir) >= 0.0);
+    let needed = if behind { -prediction.max(DEEPEST * size) } else { distance - PREFER_FACE * size };
     let second = s2 > s1 + MISSED * size;
+    let first = scratch.touches.len();
     match (face1, face2) {
         (Some((face, s)), _) if !second && s >= needed => {
             lay_on_face(one, face, two, rel, size, prediction, scratch);
         }
         (_, Some((face, s))) if s >= needed => {
-            let first = scratch.touches.len();
             lay_on_face(two, face, one, &back, size, prediction, scratch);
             swap_sides(&mut scratch.touches[first..], rel);
         }
         _ => {
-            if !along_lines(one, two, rel, dir, prediction, scratch) {
-                let gap = distance - one.radius - two.radius;
-                push(one, two, rel, (p, q, dir, gap), feature::WHOLE, prediction, scratch);
-            }
+            along_lines(one, two, rel, dir, prediction, scratch);
         }
+    }
+    // No face or line lies under the other shape: the nearest points remain.
+    if scratch.touches.len() == first {
+        let gap = distance - one.radius - two.radius;
+        push(one, two, rel, (p, q, dir, gap), feature::WHOLE, prediction, scratch);
     }
 }
 
@@ -127,7 +137,7 @@ fn lay_on_face(
     let toward = rel.rotation.conjugate() * -n;
     let incident_face = match other.form.line(toward) {
         Some(ends) => {
-            load_segment(scratch, ends, rel);
+            load_segment(scratch, ends, other.radius, n, rel);
             feature::WHOLE
         }
         None => {
@@ -138,19 +148,21 @@ fn lay_on_face(
         }
     };
     let first = scratch.touches.len();
-    cut_to_face(scratch, &poly, face, rel, incident_face, other.radius, prediction);
+    cut_to_face(scratch, &poly, face, rel, incident_face, prediction);
+    if scratch.touches.len() == first {
+        return;
+    }
     let lowest = other.core.support_point(rel, -n);
     let distance = n.dot(lowest) - poly.faces[face].offset;
     let gap = distance - other.radius;
     let seen = scratch.touches[first..].iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
-    if gap < seen - MISSED * size {
+    if gap < seen - MISSED * size && is_over(&poly, face, lowest) {
         let on_face = lowest - n * distance;
         push(reference, other, rel, (on_face, lowest, n, gap), feature::WHOLE, prediction, scratch);
     }
 }
 
-/// Two nearly parallel lines (cylinders side by side, a capsule along a cylinder) share two points. False where the
-/// shapes do not touch along lines.
+/// Two nearly parallel lines (cylinders side by side, a capsule along a cylinder) share two points.
 fn along_lines(
     one: &Convex<'_>,
     two: &Convex<'_>,
@@ -158,20 +170,20 @@ fn along_lines(
     dir: Vec3,
     prediction: f64,
     scratch: &mut Scratch,
-) -> bool {
-    let Some([a, a_end]) = one.form.line(dir) else { return false };
-    let Some(line2) = two.form.line(rel.rotation.conjugate() * -dir) else { return false };
+) {
+    let Some([a, a_end]) = one.form.line(dir) else { return };
+    let Some(line2) = two.form.line(rel.rotation.conjugate() * -dir) else { return };
     let [b, b_end] = line2.map(|p| rel.transform_point(p));
     let (u, v) = (a_end - a, b_end - b);
     if u.cross(v).length() > ALONG * u.length() * v.length() {
-        return false;
+        return;
     }
     // Share along the first line of each end of the second.
     let share = |p: Vec3| (p - a).dot(u) / u.length_squared();
     let (s, e) = (share(b), share(b_end));
     let (low, high) = (s.min(e).max(0.0), s.max(e).min(1.0));
     if low >= high {
-        return false;
+        return;
     }
     for (k, at) in [low, high].into_iter().enumerate() {
         let p = a + u * at;
@@ -179,7 +191,6 @@ fn along_lines(
         let gap = dir.dot(q - p) - one.radius - two.radius;
         push(one, two, rel, (p, q, dir, gap), feature::vertex(k as u32), prediction, scratch);
     }
-    true
 }
 
 /// A touch between points of both cores, in the frame of the first, with `dir` from the first to the second.

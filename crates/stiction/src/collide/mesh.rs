@@ -36,7 +36,7 @@ pub(super) fn mesh_solid(
                     push_ball(&nearest, *radius, rel, prediction, feature::face(k), scratch);
                 }
             } else {
-                let one = Convex { core: triangle, radius: 0.0, form: Form::Poly(*poly) };
+                let one = one_sided(triangle, poly);
                 with_convex(solid, shape, |two| convex_convex(&one, two, rel, size, prediction, scratch));
             }
             keep_front(scratch, first, poly.faces[0].normal);
@@ -61,8 +61,7 @@ pub(super) fn mesh_mesh(
             for j in two.bvh().intersect_aabb(&near) {
                 triangle_view(two, j, |triangle2, poly2| {
                     let first = scratch.touches.len();
-                    let a = Convex { core: triangle1, radius: 0.0, form: Form::Poly(*poly1) };
-                    let b = Convex { core: triangle2, radius: 0.0, form: Form::Poly(*poly2) };
+                    let (a, b) = (one_sided(triangle1, poly1), one_sided(triangle2, poly2));
                     convex_convex(&a, &b, rel, size, prediction, scratch);
                     keep_front(scratch, first, poly1.faces[0].normal);
                     // The same from the other side.
@@ -73,6 +72,10 @@ pub(super) fn mesh_mesh(
             }
         });
     }
+}
+
+fn one_sided<'a>(triangle: &'a Triangle, poly: &Poly<'a>) -> Convex<'a> {
+    Convex { core: triangle, radius: 0.0, form: Form::Poly(*poly), front: Some(poly.faces[0].normal) }
 }
 
 fn grow(mut b: Aabb, by: f64) -> Aabb {

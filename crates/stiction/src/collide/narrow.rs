@@ -7,7 +7,7 @@ use super::plane::plane_solid;
 use super::polytope::{MAX_EDGE_PAIRS, poly_poly};
 use super::round::{capsule_capsule, solid_ball};
 use super::solid::Solid;
-use super::touch::Scratch;
+use super::touch::{Found, Scratch};
 use crate::coords::Pose;
 use crate::linalg::Vec3;
 use parry3d_f64::shape::{Segment, SharedShape};
@@ -71,21 +71,24 @@ fn ordered(
             mesh_solid(mesh, two, shape2, rel, size, prediction, scratch);
         }
         (_, Solid::Ball { radius }) => solid_ball(one, *radius, rel, prediction, scratch),
-        (Solid::Block { half: a, surface: p }, Solid::Block { half: b, surface: q }) => {
-            block_block((*a, p.view()), (*b, q.view()), rel, prediction, scratch);
-        }
         (Solid::Capsule { half_height: a, radius: r }, Solid::Capsule { half_height: b, radius: s }) => {
             capsule_capsule((*a, *r), (*b, *s), rel, prediction, scratch);
         }
         _ => {
-            if let (Some(p), Some(q)) = (one.polytope(), two.polytope())
-                && p.edges.len() * q.edges.len() <= MAX_EDGE_PAIRS
-            {
-                return poly_poly(&p, &q, rel, size, prediction, scratch);
+            let found = match (one, two, one.polytope(), two.polytope()) {
+                (Solid::Block { half: a, .. }, Solid::Block { half: b, .. }, Some(p), Some(q)) => {
+                    block_block((*a, p), (*b, q), rel, prediction, scratch)
+                }
+                (.., Some(p), Some(q)) if p.edges.len() * q.edges.len() <= MAX_EDGE_PAIRS => {
+                    poly_poly(&p, &q, rel, size, prediction, scratch)
+                }
+                _ => Found::Beside,
+            };
+            if found == Found::Beside {
+                with_convex(one, shape1, |a| {
+                    with_convex(two, shape2, |b| convex_convex(a, b, rel, size, prediction, scratch));
+                });
             }
-            with_convex(one, shape1, |a| {
-                with_convex(two, shape2, |b| convex_convex(a, b, rel, size, prediction, scratch));
-            });
         }
     }
 }
@@ -100,10 +103,15 @@ pub(super) fn with_convex(solid: &Solid, shape: &SharedShape, f: impl FnOnce(&Co
         Solid::Capsule { half_height, radius } => {
             let end = Vec3::new(0.0, 0.0, *half_height);
             let core = Segment::new(-end, end);
-            return f(&Convex { core: &core, radius: *radius, form: Form::Segment(*half_height) });
+            return f(&Convex {
+                core: &core,
+                radius: *radius,
+                form: Form::Segment(*half_height),
+                front: None,
+            });
         }
         Solid::Plane | Solid::Ball { .. } | Solid::Mesh { .. } => return,
     };
     let core = shape.as_support_map().expect("convex shapes have support points");
-    f(&Convex { core, radius: 0.0, form });
+    f(&Convex { core, radius: 0.0, form, front: None });
 }

@@ -3,7 +3,7 @@
 
 use super::clip::{cut_to_face, load_face};
 use super::solid::{Edge, Poly};
-use super::touch::{Scratch, Touch};
+use super::touch::{Found, Scratch, Touch};
 use crate::coords::Pose;
 use crate::linalg::Vec3;
 
@@ -40,20 +40,20 @@ pub(super) fn poly_poly(
     size: f64,
     prediction: f64,
     scratch: &mut Scratch,
-) {
+) -> Found {
     let back = rel.inverse();
     let (face1, s1) = best_face(one, two, &back);
     if s1 > prediction {
-        return;
+        return Found::Apart;
     }
     let (face2, s2) = best_face(two, one, rel);
     if s2 > prediction {
-        return;
+        return Found::Apart;
     }
     let second = s2 > s1 + PREFER_FIRST * size;
     let threshold = s1.max(s2) + PREFER_FACE * size;
     match best_crossing(one, two, rel, threshold) {
-        Some(c) if c.gap > prediction => {}
+        Some(c) if c.gap > prediction => return Found::Apart,
         Some(c) => push_crossing(one, two, rel, &c, scratch),
         None if second => {
             let first = scratch.touches.len();
@@ -62,6 +62,7 @@ pub(super) fn poly_poly(
         }
         None => face_touches(one, face1, two, rel, prediction, scratch),
     }
+    if scratch.touches.is_empty() { Found::Beside } else { Found::Touches }
 }
 
 /// Touches of the face of a reference shape (side 1) with the face of another that looks at it.
@@ -75,7 +76,7 @@ pub(super) fn face_touches(
 ) {
     let incident = other.face_toward(rel.rotation.conjugate() * -reference.faces[face].normal);
     load_face(scratch, other, incident, rel);
-    cut_to_face(scratch, reference, face, rel, other.face_name(incident), 0.0, prediction);
+    cut_to_face(scratch, reference, face, rel, other.face_name(incident), prediction);
 }
 
 /// Exchanges the sides of touches that were found in the frame of the second shape; `rel` is its pose in the first.

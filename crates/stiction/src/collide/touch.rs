@@ -27,3 +27,14 @@ pub(super) struct Scratch {
     pub polygon: Vec<Corner>,
     pub spare: Vec<Corner>,
 }
+
+/// What a search by separating axes came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Found {
+    /// Some axis keeps the shapes farther apart than asked for.
+    Apart,
+    /// They are near, and the touches are complete.
+    Touches,
+    /// They are near, but the face of the best axis does not lie under the other shape.
+    Beside,
+}

@@ -313,9 +313,8 @@ impl Delassus for Bodies {
         for (c, p) in p.iter().enumerate() {
             // Softness moves to the left: (I + P s)⁻¹ P.
             let soft = self.softness[c] != Vec3::ZERO && *p != Mat3::ZERO;
-            let softened = |p: Mat3| {
-                (Mat3::IDENTITY + p * Mat3::from_diagonal(self.softness[c])).inverse() * p
-            };
+            let softened =
+                |p: Mat3| (Mat3::IDENTITY + p * Mat3::from_diagonal(self.softness[c])).inverse() * p;
             self.p.push(if soft { softened(*p) } else { *p });
         }
         let mut lu = std::mem::take(&mut self.lu);

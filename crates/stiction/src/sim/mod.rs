@@ -1,5 +1,6 @@
 //! A running simulation: model, state, stepper and warm cache.
 
+mod recovery;
 mod report;
 mod velocity_step;
 

@@ -1,5 +1,6 @@
 //! The shared velocity-level step: collide → linearise → contact problem → solver → advance.
 
+use super::recovery::{Recovery, SLOP};
 use super::{SimSettings, StepReport, report};
 use crate::collide::{Collider, Contact};
 use crate::contact::residual::Yardstick;
@@ -24,8 +25,12 @@ pub struct VelocityStepper {
     forces: Vec<Vec3>,
     warm: WarmCache,
     yardstick: Yardstick,
+    recovery: Recovery,
+    /// Gap that the step leaves in each contact, divided by h [m/s].
+    slack: Vec<f64>,
     /// Velocity after the smooth forces of the whole step alone.
     smooth: Vec<f64>,
+    v_move: Vec<f64>,
     v_end: Vec<f64>,
 }
 
@@ -44,7 +49,10 @@ impl VelocityStepper {
             forces: Vec::new(),
             warm: WarmCache::default(),
             yardstick: Yardstick::default(),
+            recovery: Recovery::default(),
+            slack: Vec::new(),
             smooth: Vec::new(),
+            v_move: Vec::new(),
             v_end: Vec::new(),
         }
     }
@@ -107,16 +115,22 @@ impl VelocityStepper {
         report.status = solved.status;
         report.overlap = self.contacts.iter().map(|c| -c.gap).fold(0.0, f64::max);
 
+        self.v_move.clear();
+        self.v_move.extend_from_slice(&self.solution.v);
+        if self.leaves_overlap(model, state, h) {
+            self.recovery.solve(&mut self.problem, &self.slack);
+            for (v, w) in self.v_move.iter_mut().zip(&self.recovery.w) {
+                *v += w;
+            }
+        }
         match self.settings.scheme {
             Scheme::ImplicitEuler => {
                 self.collect_forces();
-                advance(model, state, &self.solution.v, &self.solution.v, h);
+                advance(model, state, &self.v_move, &self.solution.v, h);
             }
             Scheme::Midpoint => {
-                let v_move = std::mem::take(&mut self.solution.v);
                 self.end_velocity(model, state, h, report, trace);
-                advance(model, state, &v_move, &self.v_end, h);
-                self.solution.v = v_move;
+                advance(model, state, &self.v_move, &self.v_end, h);
             }
         }
         report.t = state.t;
@@ -202,6 +216,27 @@ impl VelocityStepper {
         }
     }
 
+    /// Fills `slack`; true when some overlap is worth pushing out.
+    fn leaves_overlap(&mut self, model: &Model, state: &State, h: f64) -> bool {
+        let p = &self.problem;
+        let mut any = false;
+        self.slack.clear();
+        for (i, c) in self.contacts.iter().enumerate() {
+            // J_n v + bias_n is the velocity of the gap, up to what `normal_bias` added.
+            let u = p.j.mul_one(i, &self.solution.v).x + p.bias[i].x - normal_bias(model, state, c, h);
+            let slack = c.gap / h + u;
+            let reach = |s: crate::coords::ShapeId| model.shapes[s.index()].reach;
+            let slop = SLOP * reach(c.key.shape_a).min(reach(c.key.shape_b)) / h;
+            any |= slack < -slop;
+            self.slack.push(if slack < 0.0 {
+                (slack + slop).min(0.0).max(-model.contact.recovery_speed)
+            } else {
+                slack
+            });
+        }
+        any
+    }
+
     /// Midpoint only: the contact law at the end of the step, on the contacts that carried load (ERRATA C2).
     fn end_velocity(
         &mut self,
@@ -270,10 +305,10 @@ impl crate::scene::ModelForce {
     }
 }
 
-/// gap/h for open contacts, bounded recovery for overlaps, Newton's restitution for impacts [m/s].
+/// gap/h for open contacts, nothing for overlaps (see `recovery`), Newton's restitution for impacts [m/s].
 fn normal_bias(model: &Model, state: &State, c: &Contact, h: f64) -> f64 {
     let settings = &model.contact;
-    let gap = (c.gap / h).max(-settings.recovery_speed);
+    let gap = (c.gap / h).max(0.0);
     if c.restitution > 0.0 {
         let approach = c.normal().dot(c.a.velocity(model, state) - c.b.velocity(model, state));
         if approach < -settings.restitution_threshold && c.gap + h * approach < 0.0 {

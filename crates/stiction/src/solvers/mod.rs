@@ -120,7 +120,8 @@ pub enum SolverKind {
 
 impl SolverKind {
     /// All of them, in the order of tables.
-    pub const ALL: [SolverKind; 4] = [SolverKind::Exact, SolverKind::Realtime, SolverKind::Pgs, SolverKind::Apgd];
+    pub const ALL: [SolverKind; 4] =
+        [SolverKind::Exact, SolverKind::Realtime, SolverKind::Pgs, SolverKind::Apgd];
 
     /// Name on the command line and in scene files.
     pub fn name(self) -> &'static str {

@@ -94,9 +94,9 @@ impl<D: Delassus> Chain<'_, D> {
         if !s.factored {
             let mut p = std::mem::take(&mut self.b.p);
             p.clear();
-            p.extend((0..n).map(|c| {
-                Mat3::from_diagonal(Vec3::splat(1.0 / ((s.rho + ETA) * self.d.scale(c))))
-            }));
+            p.extend(
+                (0..n).map(|c| Mat3::from_diagonal(Vec3::splat(1.0 / ((s.rho + ETA) * self.d.scale(c))))),
+            );
             self.factorizations += 1;
             let ok = self.d.factor(&p);
             self.b.p = p;

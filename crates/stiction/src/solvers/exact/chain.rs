@@ -65,7 +65,9 @@ impl<'a, D: Delassus> Chain<'a, D> {
         b.best.resize(n, Vec3::ZERO);
         b.a_warm.clear();
         b.a_warm.resize(n, 0.0);
-        for v in [&mut b.u, &mut b.x, &mut b.y, &mut b.trial, &mut b.g, &mut b.dy, &mut b.centre, &mut b.swept] {
+        for v in
+            [&mut b.u, &mut b.x, &mut b.y, &mut b.trial, &mut b.g, &mut b.dy, &mut b.centre, &mut b.swept]
+        {
             v.resize(n, Vec3::ZERO);
         }
         Chain {

@@ -68,10 +68,9 @@ impl<D: Delassus> Chain<'_, D> {
             // Affine direction, then the centred one with the same factors.
             self.direction(&mut k, 0.0, m, lagged);
             let affine = step_length(&k, 1.0);
-            let m_affine = (0..n)
-                .map(|c| (k.x[c] + affine * k.dx[c]).dot(k.s[c] + affine * k.ds[c]))
-                .sum::<f64>()
-                / n as f64;
+            let m_affine =
+                (0..n).map(|c| (k.x[c] + affine * k.dx[c]).dot(k.s[c] + affine * k.ds[c])).sum::<f64>()
+                    / n as f64;
             let mut sigma = (m_affine / m).powi(3);
             if affine < 0.1 {
                 sigma = sigma.max(0.5);

@@ -1,0 +1,191 @@
+//! No reader panics or hangs, whatever the bytes: random ones, and good files with pieces changed, cut or repeated.
+
+#[allow(dead_code)]
+mod common;
+
+use common::{csr, floats, npz};
+use proptest::prelude::*;
+use std::path::Path;
+use stiction_io::recording::{Frame, Header, Reader, Writer};
+use stiction_io::{gallery, mesh, problem, scene};
+
+/// Reads a text as a scene, with and without an override.
+fn read_scene(text: &str, set: &[(String, String)]) {
+    let _ = scene::parse(text, "x.toml", Path::new("/nowhere"), &[]).map_err(|e| shown(&e));
+    let _ = scene::parse(text, "x.toml", Path::new("/nowhere"), set).map_err(|e| shown(&e));
+}
+
+/// Errors must also survive being shown.
+fn shown(e: &stiction_io::Error) -> String {
+    let mut out = e.to_string();
+    miette::GraphicalReportHandler::new().render_report(&mut out, e).unwrap();
+    out
+}
+
+fn read_recording(bytes: &[u8]) {
+    if let Ok(mut r) = Reader::new(bytes, "x.stic") {
+        let _ = r.by_ref().take(10_000).count();
+    }
+}
+
+/// A change to a good file.
+#[derive(Clone, Debug)]
+enum Change {
+    Put(usize, u8),
+    Cut(usize, usize),
+    Repeat(usize, usize),
+    Insert(usize, Vec<u8>),
+}
+
+fn changes() -> impl Strategy<Value = Vec<Change>> {
+    // Tokens that mean something to one reader or another.
+    let token = prop::sample::select(vec![
+        "nan",
+        "-1",
+        "1e999",
+        "inf",
+        "[",
+        "]]",
+        "{",
+        "}",
+        "\"",
+        "'''",
+        "\n",
+        ".",
+        "=",
+        "[[body]]",
+        "repeat",
+        "f ",
+        "v ",
+        "facet",
+        "\u{e9}",
+        "\0",
+        "999999999999",
+        "#",
+        "0x",
+        "'shape': (",
+        "PK\u{1}\u{2}",
+    ]);
+    let change = prop_oneof![
+        (any::<usize>(), any::<u8>()).prop_map(|(i, b)| Change::Put(i, b)),
+        (any::<usize>(), 1usize..40).prop_map(|(i, n)| Change::Cut(i, n)),
+        (any::<usize>(), 1usize..40).prop_map(|(i, n)| Change::Repeat(i, n)),
+        (any::<usize>(), token).prop_map(|(i, t)| Change::Insert(i, t.into())),
+    ];
+    prop::collection::vec(change, 1..6)
+}
+
+fn apply(good: &[u8], changes: &[Change]) -> Vec<u8> {
+    let mut b = good.to_vec();
+    for c in changes {
+        let n = b.len().max(1);
+        match c {
+            Change::Put(i, byte) if !b.is_empty() => b[i % n] = *byte,
+            Change::Put(..) => {}
+            Change::Cut(i, k) => drop(b.drain(i % n..(i % n + k).min(b.len()))),
+            Change::Repeat(i, k) => {
+                let piece = b[(i % n).min(b.len())..(i % n + k).min(b.len())].to_vec();
+                b.splice(i % n..i % n, piece);
+            }
+            Change::Insert(i, piece) => drop(b.splice(i % n..i % n, piece.clone())),
+        }
+    }
+    b
+}
+
+fn good_npz() -> Vec<u8> {
+    let mut a = csr("M", &[&[2.0, 0.0], &[0.0, 2.0]]);
+    a.extend(csr("H", &[&[1.0, 0.0, -1.0, 0.0], &[0.0, 1.0, 0.0, -1.0]]));
+    a.push(floats("f", &[2], &[4.0, -2.0]));
+    a.push(floats("w", &[4], &[0.1, 0.0, 0.2, 0.0]));
+    a.push(floats("mu", &[2], &[0.5, 0.5]));
+    npz(&a)
+}
+
+fn good_recording() -> Vec<u8> {
+    let dir = common::Scratch::new(&format!("any-bytes-{:?}", std::thread::current().id()));
+    let header = Header {
+        name: "x".into(),
+        gravity: stiction::Vec3::NEG_Z,
+        bodies: vec![],
+        particles: vec![],
+        shapes: vec![],
+        extra: serde_json::Value::Null,
+    };
+    let mut w = Writer::with_header(&dir.file("r.stic"), &header).unwrap();
+    for i in 0..3 {
+        w.write(&Frame { t: i as f64, contacts: vec![Default::default(); i], ..Frame::default() }).unwrap();
+    }
+    w.finish().unwrap();
+    std::fs::read(dir.file("r.stic")).unwrap()
+}
+
+const STL: &[u8] = b"solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid x\n";
+const OBJ: &[u8] = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1/1 2//2 4/4/4\nf -1 -2 -3 -4\n";
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn random_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400), text in ".{0,200}") {
+        let _ = mesh::parse_obj(&bytes, "x.obj");
+        let _ = mesh::parse_stl(&bytes, "x.stl");
+        let _ = problem::parse(bytes.clone(), "x.npz");
+        read_recording(&bytes);
+        read_scene(&String::from_utf8_lossy(&bytes), &[]);
+        read_scene("", &[(text.clone(), text)]);
+    }
+
+    #[test]
+    fn changed_scenes(which in 0..gallery::ALL.len(), changes in changes(), key in "[a-z0-9.]{0,20}", value in ".{0,20}") {
+        // The scenes of thousands of bodies take too long to read hundreds of times.
+        let good = gallery::ALL[which].text.replace("32]", "2]").replace("20]", "2]").replace("count = 2000", "");
+        read_scene(&String::from_utf8_lossy(&apply(good.as_bytes(), &changes)), &[(key, value)]);
+    }
+
+    #[test]
+    fn changed_meshes(changes in changes()) {
+        let _ = mesh::parse_obj(&apply(OBJ, &changes), "x.obj");
+        let _ = mesh::parse_stl(&apply(STL, &changes), "x.stl");
+    }
+
+    #[test]
+    fn changed_problems(changes in changes()) {
+        let _ = problem::parse(apply(&good_npz(), &changes), "x.npz");
+    }
+
+    #[test]
+    fn changed_arrays(which in 0usize..9, values in prop::collection::vec(-2i32..6, 0..8)) {
+        // Archives that are whole, with arrays that do not fit together.
+        let mut a = csr("M", &[&[2.0, 0.0], &[0.0, 2.0]]);
+        a.extend(csr("H", &[&[1.0, 0.0, -1.0, 0.0], &[0.0, 1.0, 0.0, -1.0]]));
+        a.push(floats("f", &[2], &[4.0, -2.0]));
+        a.push(floats("w", &[4], &[0.1, 0.0, 0.2, 0.0]));
+        a.push(floats("mu", &[2], &[0.5, 0.5]));
+        let name = a[which].0.clone();
+        a[which] = if a[which].1 == "<i4" {
+            common::ints(&name, &values)
+        } else {
+            floats(&name, &[values.len()], &values.iter().map(|&x| x.into()).collect::<Vec<f64>>())
+        };
+        let _ = problem::parse(npz(&a), "x.npz");
+    }
+
+    #[test]
+    fn changed_recordings(changes in changes()) {
+        read_recording(&apply(&good_recording(), &changes));
+    }
+}
+
+#[test]
+fn deep_nesting_does_not_exhaust_the_stack() {
+    for text in [
+        "[".repeat(100_000),
+        "a = ".to_string() + &"[".repeat(100_000),
+        "a.".repeat(50_000) + "a = 1",
+        "{a=".repeat(50_000),
+    ] {
+        read_scene(&text, &[]);
+        read_scene("", &[("title".into(), text.clone()), (text, "1".into())]);
+    }
+}

@@ -1,0 +1,70 @@
+//! Pushing overlaps out without adding energy.
+//!
+//! The velocity solve never pushes: an overlapping contact only has to stop closing. What overlap remains after the
+//! move is taken out by a second, small motion `w` that changes positions and is then forgotten. It is found by a few
+//! Gauss–Seidel sweeps with friction from rest, at a bounded speed, so it stays bounded even where bodies are jammed
+//! and nothing can give way.
+
+use crate::contact::ContactProblem;
+use crate::contact::bodies::Bodies;
+use crate::contact::delassus::Delassus;
+use crate::linalg::Vec3;
+use crate::solvers::local_solve::solve_one;
+
+/// Overlaps below this share of the smaller shape are left alone: pushing at rounding would never end.
+pub const SLOP: f64 = 1e-4;
+/// What these sweeps leave is taken up by the next step.
+const SWEEPS: usize = 10;
+
+/// Buffers of the recovery motion.
+#[derive(Default)]
+pub struct Recovery {
+    bodies: Bodies,
+    contacts: Vec<u32>,
+    r: Vec<Vec3>,
+    a_warm: Vec<f64>,
+    b: Vec<f64>,
+    bias: Vec<Vec3>,
+    /// The recovery motion of every dof.
+    pub w: Vec<f64>,
+}
+
+impl Recovery {
+    /// Finds `w` with `J_n w ≥ −slack` where `slack[c]` is the gap that the step leaves, divided by h [m/s],
+    /// negative where there is an overlap to take out. `p` is the problem of the step; it is returned unchanged.
+    pub fn solve(&mut self, p: &mut ContactProblem, slack: &[f64]) {
+        // The same contacts and masses, but from rest and towards the slack.
+        self.b.clear();
+        self.b.resize(p.b.len(), 0.0);
+        self.bias.clear();
+        self.bias.extend(slack.iter().map(|s| Vec3::new(*s, 0.0, 0.0)));
+        std::mem::swap(&mut self.b, &mut p.b);
+        std::mem::swap(&mut self.bias, &mut p.bias);
+        self.contacts.clear();
+        self.contacts.extend(0..p.contacts() as u32);
+        let known = self.bodies.prepare(p, &self.contacts);
+        std::mem::swap(&mut self.b, &mut p.b);
+        std::mem::swap(&mut self.bias, &mut p.bias);
+        self.w.clear();
+        self.w.resize(p.dofs(), 0.0);
+        if !known {
+            return;
+        }
+        self.r.clear();
+        self.r.resize(p.contacts(), Vec3::ZERO);
+        self.a_warm.clear();
+        self.a_warm.resize(p.contacts(), 0.0);
+        for _ in 0..SWEEPS {
+            for c in 0..p.contacts() {
+                let block = self.bodies.diagonal(c);
+                let k = self.bodies.contact_velocity(c) - block * self.r[c];
+                let new = solve_one(&block, k, self.bodies.mu(c), &mut self.a_warm[c]);
+                if new != self.r[c] {
+                    self.bodies.add_impulse(c, new - self.r[c]);
+                    self.r[c] = new;
+                }
+            }
+        }
+        self.bodies.write_velocity(&self.r, &mut self.w);
+    }
+}
