@@ -112,3 +112,12 @@ fn bracket_is_closed_and_faces_outward() {
         }
     }
 }
+
+#[test]
+fn every_scene_compiles() {
+    for e in gallery::ALL {
+        let s = e.load(&[]).unwrap();
+        let model = s.scene.compile().unwrap_or_else(|x| panic!("{}: {x}", e.name));
+        assert!(model.warnings.is_empty(), "{}: {:?}", e.name, model.warnings);
+    }
+}

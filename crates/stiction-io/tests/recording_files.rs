@@ -129,3 +129,67 @@ fn an_unwritable_place_is_an_error() {
     let e = Writer::with_header(std::path::Path::new("/nowhere/at/all.stic"), &header()).err().unwrap();
     assert!(e.to_string().contains("/nowhere/at/all.stic: cannot be written"), "{e}");
 }
+
+#[test]
+fn a_model_is_recorded_in_the_frames_and_sizes_of_its_scene() {
+    let text = r#"
+        [[body]]
+        name = "floor"
+        motion = "fixed"
+        shape = { plane = {} }
+        [[body]]
+        name = "drum"
+        position = [1, 2, 3]
+        rotation = { axis = [0, 0, 1], angle_deg = 90 }
+        shape = { cylinder = { height = 0.4, radius = 0.1 }, position = [0.5, 0, 0], rotation = { axis = [1, 0, 0], angle_deg = 90 } }
+        [[body]]
+        name = "pill"
+        position = [4, 0, 1]
+        shape = { capsule = { length = 0.6, radius = 0.2 } }
+        [[body]]
+        name = "bracket"
+        position = [7, 0, 1]
+        shape = { mesh = { file = "builtin:bracket.obj", kind = "triangles" } }
+        [[particle]]
+        name = "dust"
+        mass = 0.1
+        position = [0, 0, 9]
+    "#;
+    let scene = stiction_io::scene::parse(text, "s.toml", std::path::Path::new(""), &[]).unwrap().scene;
+    let sim = stiction::Simulation::new(scene.compile().unwrap(), stiction::SimSettings::default());
+    let dir = Scratch::new("model");
+    let path = dir.file("r.stic");
+    let mut w = Writer::create(&path, sim.model(), json!({ "solver": "exact" })).unwrap();
+    w.write_frame(&sim).unwrap();
+    w.finish().unwrap();
+
+    let mut r = Reader::open(&path).unwrap();
+    let h = r.header().clone();
+    assert_eq!(
+        h.bodies.iter().map(|b| b.motion.as_str()).collect::<Vec<_>>(),
+        ["fixed", "free", "free", "free"]
+    );
+    assert_eq!((h.bodies[0].mass, h.extra["solver"].as_str()), (None, Some("exact")));
+    assert_eq!(h.shapes[0].geometry, ShapeGeometry::Plane);
+    assert_eq!(h.shapes[2].geometry, ShapeGeometry::Capsule { length: 0.6, radius: 0.2 });
+    let ShapeGeometry::Mesh { vertices, triangles } = &h.shapes[3].geometry else { panic!("a mesh") };
+    assert_eq!((vertices.len(), triangles.len()), (12, 20));
+    assert_eq!(h.shapes[4].owner, ShapeOwner::Particle(0));
+
+    // The drum: its shape as the scene places it, although the model counts from the centre of mass.
+    let drum = &h.shapes[1];
+    assert_eq!(drum.geometry, ShapeGeometry::Cylinder { height: 0.4, radius: 0.1 });
+    assert!((drum.position - Vec3::new(0.5, 0.0, 0.0)).length() < 1e-15, "{}", drum.position);
+    let [qw, x, y, z] = drum.rotation;
+    let axis = stiction::Quat::from_xyzw(x, y, z, qw) * Vec3::Z;
+    assert!((axis + Vec3::Y).length() < 1e-15, "z turned about x by 90° is −y: {axis}");
+
+    let frame = r.next().unwrap();
+    let s = std::f64::consts::FRAC_1_SQRT_2;
+    for (a, b) in frame.poses[1].iter().zip([1.0, 2.0, 3.0, s, 0.0, 0.0, s]) {
+        assert!((a - b).abs() < 1e-15, "{:?}", frame.poses[1]);
+    }
+    assert!((Vec3::from_slice(&frame.poses[3]) - Vec3::new(7.0, 0.0, 1.0)).length() < 1e-15);
+    assert_eq!(frame.particles, [Vec3::new(0.0, 0.0, 9.0)]);
+    assert!(r.next().is_none() && r.ending() == Some(Ending::Finished));
+}
