@@ -113,7 +113,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         f.finish()?;
     }
     if let Some(d) = dump {
-        d.finish()?;
+        d.finish();
     }
 
     let sim_seconds = summary.steps as f64 * loaded.dt;
