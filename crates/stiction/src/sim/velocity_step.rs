@@ -5,13 +5,13 @@ use super::{SimSettings, StepReport, report};
 use crate::collide::{Collider, Contact};
 use crate::contact::residual::Yardstick;
 use crate::contact::warm::WarmCache;
-use crate::contact::{ContactProblem, Solution, Term};
+use crate::contact::{ContactKey, ContactProblem, Solution, Term};
 use crate::coords::{Anchor, State};
 use crate::error::StepError;
 use crate::integrate::{Scheme, advance};
 use crate::linalg::{BlockMat, Vec3};
 use crate::scene::{Model, Owner};
-use crate::solvers::{self, ContactSolver, Trace};
+use crate::solvers::{self, ContactSolver, SolveReport, Trace};
 use std::time::Instant;
 
 /// Steps a model with any solver of the velocity family. Owns every buffer that a step needs.
@@ -20,6 +20,10 @@ pub struct VelocityStepper {
     collider: Collider,
     solver: Box<dyn ContactSolver>,
     contacts: Vec<Contact>,
+    candidates: Vec<Contact>,
+    /// Contacts that were found ahead in time, by key, with the lever arms that they have there.
+    late: Vec<(ContactKey, [Vec3; 2])>,
+    ahead: State,
     problem: ContactProblem,
     solution: Solution,
     forces: Vec<Vec3>,
@@ -41,6 +45,9 @@ impl VelocityStepper {
             collider: Collider::new(model),
             solver: solvers::make(settings.solver, &settings.solver_settings),
             contacts: Vec::new(),
+            candidates: Vec::new(),
+            late: Vec::new(),
+            ahead: State::default(),
             problem: ContactProblem {
                 a: BlockMat::block_diagonal(&model.layout),
                 ..ContactProblem::default()
@@ -97,14 +104,34 @@ impl VelocityStepper {
         let mut clock = Clock(Instant::now());
 
         self.collider.detect(model, state, h, &mut self.contacts);
+        self.late.clear();
         report.times.collide = clock.lap();
 
         self.linearize(model, state, h);
         self.fill_contacts(model, state, h);
         report.times.assemble = clock.lap();
 
-        let solved = self.solver.solve(&self.problem, &mut self.solution, trace);
+        let mut solved = self.solver.solve(&self.problem, &mut self.solution, trace);
         report.times.solve = clock.lap();
+        for _ in 0..MOST_PASSES {
+            if !self.was_surprised(model, state, h) {
+                break;
+            }
+            let found = self.find_missed(model, state, h);
+            report.times.collide += clock.lap();
+            if !found {
+                break;
+            }
+            self.fill_contacts(model, state, h);
+            report.times.assemble += clock.lap();
+            let again = self.solver.solve(&self.problem, &mut self.solution, trace);
+            solved = SolveReport {
+                iterations: solved.iterations + again.iterations,
+                factorizations: solved.factorizations + again.factorizations,
+                ..again
+            };
+            report.times.solve += clock.lap();
+        }
         report.residuals = self.yardstick.measure(&self.problem, &self.solution);
         report.times.measure = clock.lap();
 
@@ -203,7 +230,11 @@ impl VelocityStepper {
         p.key.clear();
         self.solution.lambda.clear();
         for c in &self.contacts {
-            p.j.push(c.frame, terms(model, state, c));
+            let late = match self.late.binary_search_by(|l| l.0.cmp(&c.key)) {
+                Ok(i) => Some(self.late[i].1),
+                Err(_) => None,
+            };
+            p.j.push(c.frame, terms(model, state, c, late));
             // Bodies without columns: their material point's mean velocity over the step.
             let moving = driven_velocity(model, state, &c.a, h) - driven_velocity(model, state, &c.b, h);
             let mut bias = c.frame * moving;
@@ -214,6 +245,66 @@ impl VelocityStepper {
             p.key.push(c.key);
             self.solution.lambda.push(c.frame * self.warm.force(&c.key) / p.force_per_lambda);
         }
+    }
+
+    /// True when some body ends up moving so differently from what contact detection assumed that contacts may
+    /// have been missed.
+    fn was_surprised(&self, model: &Model, state: &State, h: f64) -> bool {
+        let fall = model.gravity.length() * h;
+        let change = |dof: usize| {
+            (Vec3::from_slice(&self.solution.v[dof..]) - Vec3::from_slice(&state.v[dof..])).length()
+        };
+        let far = |shape: usize, moved: f64| h * (moved - fall) > SURPRISE * model.shapes[shape].reach;
+        model.bodies.iter().filter(|b| b.block.is_some()).any(|b| {
+            let (linear, angular) = (change(b.dof), change(b.dof + 3));
+            b.shapes.clone().any(|s| far(s, linear + model.shapes[s].reach * angular))
+        }) || model.nodes.iter().any(|n| far(n.shape.index(), change(n.dof)))
+    }
+
+    /// Looks for overlaps where the velocities found would lead, and adds them as contacts linearised there:
+    /// `gap(v) ≈ gap + h n·(J v − J v_found)`. The impulses found so far become the guess for the next solve.
+    fn find_missed(&mut self, model: &Model, state: &State, h: f64) -> bool {
+        self.collect_forces();
+        self.ahead.t = state.t;
+        self.ahead.q.clone_from(&state.q);
+        self.ahead.v.clone_from(&state.v);
+        advance(model, &mut self.ahead, &self.solution.v, &self.solution.v, h);
+        // ω at the end includes the turn of the inertia; the linearisation is about the velocities found.
+        self.ahead.v.copy_from_slice(&self.solution.v);
+        self.collider.detect(model, &self.ahead, 0.0, &mut self.candidates);
+        let before = self.contacts.len();
+        let mut found = false;
+        for c in &self.candidates {
+            let reach = |s: crate::coords::ShapeId| model.shapes[s.index()].reach;
+            if c.gap > -MISSED * reach(c.key.shape_a).min(reach(c.key.shape_b)) {
+                continue;
+            }
+            let side = |anchor: &Anchor| match *anchor {
+                Anchor::Rigid { body, .. } => {
+                    let b = &model.bodies[body.index()];
+                    let arm = c.point - Vec3::from_slice(&self.ahead.q[b.q..]);
+                    let v = Vec3::from_slice(&self.solution.v[b.dof..]);
+                    (arm, v + Vec3::from_slice(&self.solution.v[b.dof + 3..]).cross(arm))
+                }
+                Anchor::Node(n) => (Vec3::ZERO, model.node_velocity(&self.ahead, n)),
+                _ => (Vec3::ZERO, driven_velocity(model, state, anchor, h)),
+            };
+            let ((arm_a, v_a), (arm_b, v_b)) = (side(&c.a), side(&c.b));
+            let gap = c.gap - h * c.normal().dot(v_a - v_b);
+            let late = Contact { gap, ..*c };
+            match self.contacts[..before].binary_search_by(|o| o.key.cmp(&c.key)) {
+                Ok(i) => self.contacts[i] = late,
+                Err(_) => self.contacts.push(late),
+            }
+            self.late.retain(|l| l.0 != c.key);
+            self.late.push((c.key, [arm_a, arm_b]));
+            found = true;
+        }
+        if found {
+            self.contacts.sort_unstable_by_key(|c| c.key);
+            self.late.sort_unstable_by_key(|l| l.0);
+        }
+        found
     }
 
     /// Fills `slack`; true when some overlap is worth pushing out.
@@ -295,6 +386,14 @@ impl VelocityStepper {
     }
 }
 
+/// Most times that a step looks for missed contacts and solves again.
+const MOST_PASSES: usize = 4;
+/// Overlaps ahead that exceed this share of the smaller shape are worth another solve.
+const MISSED: f64 = 5e-3;
+/// A body that moves this share of its reach farther than assumed may meet contacts that were not looked for:
+/// half of the margin within which contacts are made anyway.
+const SURPRISE: f64 = 0.01;
+
 /// A bias [m/s] that no contact of a sane scene overcomes within one step.
 const OPEN: f64 = 1e9;
 
@@ -331,7 +430,12 @@ fn driven_velocity(model: &Model, state: &State, anchor: &Anchor, h: f64) -> Vec
 }
 
 /// Columns of both sides of a contact.
-fn terms(model: &Model, state: &State, c: &Contact) -> impl Iterator<Item = Term> {
+fn terms(
+    model: &Model,
+    state: &State,
+    c: &Contact,
+    late: Option<[Vec3; 2]>,
+) -> impl Iterator<Item = Term> {
     let side = |anchor: &Anchor, sign: f64| -> [Option<Term>; 4] {
         let mut out = [None; 4];
         match *anchor {
@@ -339,7 +443,10 @@ fn terms(model: &Model, state: &State, c: &Contact) -> impl Iterator<Item = Term
             Anchor::Rigid { body, .. } => {
                 let b = &model.bodies[body.index()];
                 // Both sides meet at the same point, so that impulses are equal, opposite and collinear.
-                let arm = c.point - Vec3::from_slice(&state.q[b.q..]);
+                let arm = match late {
+                    Some(arms) => arms[usize::from(sign < 0.0)],
+                    None => c.point - Vec3::from_slice(&state.q[b.q..]),
+                };
                 let block = b.block.expect("a Rigid anchor has a block") as u32;
                 out[0] = Some(Term::Rigid { block, dof: b.dof as u32, sign, arm });
             }
