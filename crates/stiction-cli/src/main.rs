@@ -1,5 +1,8 @@
 //! The command line of Stiction: flags become the settings of the library, its reports become tables and JSON.
 
+// Units stand in brackets, which are no links.
+#![allow(rustdoc::broken_intra_doc_links)]
+
 mod args;
 mod bench;
 mod check;

@@ -10,7 +10,7 @@ use crate::table::{Paint, Table, number};
 use clap::Args;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
-use stiction::{Simulation, StepError};
+use stiction::{Simulation, Status, StepError};
 
 mod dump;
 mod files;
@@ -93,6 +93,9 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
                 break;
             }
         }
+        if summary.first_failed == Some(sim.report().step) {
+            bar.suspend(|| eprintln!("note: {}", failure_note(&sim)));
+        }
         if let Some(f) = &mut files {
             f.add(&sim)?;
         }
@@ -110,7 +113,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         f.finish()?;
     }
     if let Some(d) = dump {
-        d.finish()?;
+        d.finish();
     }
 
     let sim_seconds = summary.steps as f64 * loaded.dt;
@@ -170,6 +173,22 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     }
     print(&text)?;
     Ok(outcome)
+}
+
+/// What went wrong in a step that did not converge.
+fn failure_note(sim: &Simulation) -> String {
+    let r = sim.report();
+    let what = match &r.status {
+        Status::Infeasible(contacts) => {
+            let mut pairs: Vec<String> =
+                contacts.iter().map(|&c| sim.describe(&sim.problem().key[c])).collect();
+            pairs.sort();
+            pairs.dedup();
+            format!("no velocities satisfy these contacts: {}", pairs.join(", "))
+        }
+        _ => format!("the solver ran out of budget at a natural map of {} m/s", number(r.residuals.natural)),
+    };
+    format!("step {} at t = {} s did not converge: {what}", r.step, number(r.t))
 }
 
 /// Steps that cover `time`, not counting a last one that rounding alone would ask for.

@@ -9,10 +9,9 @@ use stiction::{Status, StepReport};
 
 /// Mean and maximum of a count.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Count {
+struct Count {
     sum: u64,
-    /// The largest.
-    pub max: usize,
+    max: usize,
 }
 
 impl Count {
@@ -43,10 +42,8 @@ pub struct Summary {
     pub residuals: Residuals,
     /// Deepest overlap that collision found [m].
     pub overlap: f64,
-    /// Contacts per step.
-    pub contacts: Count,
-    /// Iterations per step.
-    pub iterations: Count,
+    contacts: Count,
+    iterations: Count,
     islands: Count,
     factorizations: Count,
     times: [f64; 5],
@@ -83,6 +80,11 @@ impl Summary {
     /// Deepest of what the linearised contacts leave and what collision found [m].
     pub fn penetration(&self) -> f64 {
         self.residuals.penetration.max(self.overlap)
+    }
+
+    /// Iterations per step.
+    pub fn mean_iterations(&self) -> f64 {
+        self.iterations.mean(self.steps)
     }
 
     /// The keys that every command reports.

@@ -60,8 +60,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             rows.extend(measured);
             rows.push(Row::new(format!("{name}: steps not converged"), s.failed as f64, ""));
         }
-        let iterations = s.json(0.0, Default::default())["iterations"]["mean"].as_f64().unwrap_or(0.0);
-        rows.push(Row::new(format!("{name}: iterations per step"), iterations, ""));
+        rows.push(Row::new(format!("{name}: iterations per step"), s.mean_iterations(), ""));
         let ratio = ran.seconds_per_step / exact_seconds;
         rows.push(Row::new(format!("{name}: time per step"), 1e6 * ran.seconds_per_step, "µs"));
         rows.push(Row::new(format!("{name}: time relative to exact"), ratio, "×"));

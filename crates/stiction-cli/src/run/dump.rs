@@ -28,16 +28,14 @@ impl ProblemDump {
             return Ok(());
         }
         self.written += 1;
-        let path = self.dir.part(&format!("step-{:05}.npz", report.step));
+        // Each file is whole by itself, so that a run that is cut off keeps those it has.
+        let path = self.dir.path().join(format!("step-{:05}.npz", report.step));
         Ok(problem::write_problem(&path, sim.problem())?)
     }
 
-    /// Gives the files their names and says how many there are.
-    pub fn finish(self) -> Result<()> {
-        let path = self.dir.path().display().to_string();
-        let n = self.written;
-        self.dir.finish()?;
+    /// Says how many there are; a folder that was made for none goes again.
+    pub fn finish(self) {
+        let (n, path) = (self.written, self.dir.path().display());
         eprintln!("note: {n} problem{} written to {path}", if n == 1 { "" } else { "s" });
-        Ok(())
     }
 }

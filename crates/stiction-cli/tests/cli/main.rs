@@ -1,0 +1,6 @@
+//! The built binary, from the outside.
+
+mod bad_input;
+mod bench_harness;
+mod common;
+mod run_scene;
