@@ -4,6 +4,7 @@
 use super::delassus::Delassus;
 use super::{ContactProblem, Term};
 use crate::linalg::{BlockLu, Mat3, Mat6, Vec3, Vec6, skew};
+use crate::solvers::local_solve::solve_one;
 
 /// How a body moves a contact: `share · (v + ω × arm)`.
 #[derive(Clone, Copy, Debug)]
@@ -127,11 +128,6 @@ impl Bodies {
                 w.ang.write_to_slice(&mut v[d + 3..d + 6]);
             }
         }
-    }
-
-    /// Number of dofs of the bodies.
-    pub fn dofs(&self) -> usize {
-        self.bodies.iter().map(|b| if b.rigid { 6 } else { 3 }).sum()
     }
 
     fn forget_slots(&mut self) {
@@ -305,6 +301,29 @@ impl Delassus for Bodies {
         self.push_bodies(c, dr, &mut v);
         self.loaded = v;
         self.loaded_r[c] += dr;
+    }
+
+    fn sweep(&mut self, r: &mut [Vec3], slip: &mut [f64]) {
+        // The velocities stay in a local slice, so that the loop is free of the buffers' bookkeeping.
+        let mut v = std::mem::take(&mut self.loaded);
+        let mut soft_r = std::mem::take(&mut self.loaded_r);
+        for c in 0..r.len() {
+            let w = self.diagonal[c];
+            let u = self.relative(c, &v) + self.bias[c] + self.softness[c] * soft_r[c];
+            let new = solve_one(&w, u - w * r[c], self.mu[c], &mut slip[c]);
+            let change = new - r[c];
+            if change != Vec3::ZERO {
+                self.push_bodies(c, change, &mut v);
+                soft_r[c] += change;
+                r[c] = new;
+            }
+        }
+        self.loaded = v;
+        self.loaded_r = soft_r;
+    }
+
+    fn system_size(&self) -> usize {
+        6 * self.bodies.len()
     }
 
     /// The primal form: A + Jᵀ P J has the size of the dofs and the structure of the body graph.

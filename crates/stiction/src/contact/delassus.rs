@@ -5,6 +5,7 @@
 //! stretched to round ones, so a solver knows only one coefficient per contact.
 
 use crate::linalg::{Mat3, Vec3};
+use crate::solvers::local_solve::solve_one;
 
 /// `u = W r + q` with round cones. Methods take `&mut self` where they use buffers.
 pub trait Delassus {
@@ -37,6 +38,23 @@ pub trait Delassus {
 
     /// Changes the loaded impulse of contact `c` by `dr`.
     fn add_impulse(&mut self, c: usize, dr: Vec3);
+
+    /// One Gauss–Seidel pass: each contact in turn is solved exactly while the others rest. `r` is the loaded
+    /// impulse; `slip` holds what [`solve_one`] remembers of each contact.
+    fn sweep(&mut self, r: &mut [Vec3], slip: &mut [f64]) {
+        for c in 0..r.len() {
+            let w = self.diagonal(c);
+            let k = self.contact_velocity(c) - w * r[c];
+            let new = solve_one(&w, k, self.mu(c), &mut slip[c]);
+            if new != r[c] {
+                self.add_impulse(c, new - r[c]);
+                r[c] = new;
+            }
+        }
+    }
+
+    /// Number of unknowns of the systems that [`factor`](Delassus::factor) factors.
+    fn system_size(&self) -> usize;
 
     /// Factors `P⁻¹ + W` in the sense of [`solve`](Delassus::solve); `P` may be singular (open contacts have
     /// P = 0). False when the factorisation breaks down.

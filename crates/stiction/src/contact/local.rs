@@ -217,6 +217,10 @@ impl Delassus for LocalForm<'_> {
     }
 
     /// The reduced form: I + P W on the contacts with P ≠ 0, since dy = 0 on the others.
+    fn system_size(&self) -> usize {
+        3 * self.contacts()
+    }
+
     fn factor(&mut self, p: &[Mat3]) -> bool {
         self.p.clear();
         self.p.extend_from_slice(p);

@@ -9,7 +9,6 @@ use crate::contact::ContactProblem;
 use crate::contact::bodies::Bodies;
 use crate::contact::delassus::Delassus;
 use crate::linalg::Vec3;
-use crate::solvers::local_solve::solve_one;
 
 /// Overlaps below this share of the smaller shape are left alone: pushing at rounding would never end.
 pub const SLOP: f64 = 1e-4;
@@ -55,15 +54,7 @@ impl Recovery {
         self.a_warm.clear();
         self.a_warm.resize(p.contacts(), 0.0);
         for _ in 0..SWEEPS {
-            for c in 0..p.contacts() {
-                let block = self.bodies.diagonal(c);
-                let k = self.bodies.contact_velocity(c) - block * self.r[c];
-                let new = solve_one(&block, k, self.bodies.mu(c), &mut self.a_warm[c]);
-                if new != self.r[c] {
-                    self.bodies.add_impulse(c, new - self.r[c]);
-                    self.r[c] = new;
-                }
-            }
+            self.bodies.sweep(&mut self.r, &mut self.a_warm);
         }
         self.bodies.write_velocity(&self.r, &mut self.w);
     }

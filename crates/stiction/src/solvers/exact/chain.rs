@@ -117,8 +117,10 @@ impl<'a, D: Delassus> Chain<'a, D> {
             return;
         }
         // Stage 0. A warm start that is worse than nothing is not kept: `best` is then zero.
-        if warm && self.b.best.iter().any(|r| *r != Vec3::ZERO) {
-            self.polish_best(1e-6, 6, 1.0);
+        let small = self.d.system_size() <= self.settings.newton_size;
+        let near = self.best_velocity <= super::NEAR;
+        if warm && (small || near) && self.b.best.iter().any(|r| *r != Vec3::ZERO) {
+            self.polish_best(1e-6, if small { 6 } else { 1 }, 1.0);
         }
         // Stage 1.
         for (sweeps, prox) in [(self.settings.first_sweeps, 1e-6), (self.settings.second_sweeps, 1e-10)] {
@@ -126,7 +128,7 @@ impl<'a, D: Delassus> Chain<'a, D> {
                 break;
             }
             self.sweep_best(sweeps);
-            loop {
+            while small {
                 let before = self.best_merit;
                 self.polish_best(prox, 12, 6.0);
                 if self.finished() || self.best_merit > 0.1 * before {

@@ -50,6 +50,9 @@ pub struct Settings {
     pub max_sweeps: usize,
     /// Rounds of stage 2; 0 ends after stage 1.
     pub rounds: usize,
+    /// Newton is tried in stages 0 and 1 only where its systems are at most this large, or where the warm start
+    /// is already within [`NEAR`] of the answer.
+    pub newton_size: usize,
 }
 
 impl Default for Settings {
@@ -61,14 +64,23 @@ impl Default for Settings {
             max_factorizations: 4000,
             max_sweeps: 4000,
             rounds: 8,
+            newton_size: usize::MAX,
         }
     }
 }
 
 impl Settings {
-    /// Stages 0 and 1 only, one NNCG run, and a looser tolerance: bounded work per step.
+    /// Stages 0 and 1 only, one short NNCG run, Newton for islands of up to a hundred bodies, and a looser
+    /// tolerance: bounded work per step, linear in the size of a pile.
     pub fn realtime() -> Settings {
-        Settings { tolerance: 1e-5, first_sweeps: 200, second_sweeps: 0, rounds: 0, ..Settings::default() }
+        Settings {
+            tolerance: 1e-4,
+            first_sweeps: 50,
+            second_sweeps: 0,
+            rounds: 0,
+            newton_size: 600,
+            ..Settings::default()
+        }
     }
 
     /// With what the user asked for; `max_iterations` bounds the sweeps.
@@ -78,6 +90,9 @@ impl Settings {
         self
     }
 }
+
+/// A warm start with a velocity measure below this is worth a factorisation of any size.
+const NEAR: f64 = 1e-3;
 
 /// An island with everything that solving it needs; kept from step to step.
 #[derive(Default)]

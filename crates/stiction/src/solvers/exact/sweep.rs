@@ -4,7 +4,6 @@
 use super::chain::Chain;
 use crate::contact::delassus::Delassus;
 use crate::linalg::Vec3;
-use crate::solvers::local_solve::solve_one;
 
 /// The merit costs about half a sweep, so it is looked at only every so many sweeps.
 const JUDGE_EVERY: usize = 5;
@@ -26,7 +25,7 @@ impl<D: Delassus> Chain<'_, D> {
             }
             self.d.load(&x);
             swept.copy_from_slice(&x);
-            self.sweep(&mut swept);
+            self.d.sweep(&mut swept, &mut self.b.a_warm);
             self.sweeps += 1;
             // gr = x − sweep(x); Fletcher–Reeves, restarted when it grows.
             let mut size = 0.0;
@@ -58,16 +57,5 @@ impl<D: Delassus> Chain<'_, D> {
         self.b.x = x;
         self.b.swept = swept;
         self.b.direction = direction;
-    }
-
-    /// One pass over the contacts; `r` is the loaded impulse.
-    fn sweep(&mut self, r: &mut [Vec3]) {
-        for c in 0..r.len() {
-            let w = self.d.diagonal(c);
-            let k = self.d.contact_velocity(c) - w * r[c];
-            let new = solve_one(&w, k, self.mu(c), &mut self.b.a_warm[c]);
-            self.d.add_impulse(c, new - r[c]);
-            r[c] = new;
-        }
     }
 }
