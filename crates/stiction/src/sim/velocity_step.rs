@@ -4,9 +4,9 @@ use super::recovery::{Recovery, SLOP};
 use super::{SimSettings, StepReport, report};
 use crate::collide::{Collider, Contact};
 use crate::contact::residual::Yardstick;
-use crate::contact::warm::WarmCache;
+use crate::contact::warm::{Carried, Matching, WarmCache};
 use crate::contact::{ContactKey, ContactProblem, Solution, Term};
-use crate::coords::{Anchor, State};
+use crate::coords::{Anchor, BodyId, NodeId, ShapeId, State};
 use crate::error::StepError;
 use crate::integrate::{Scheme, advance};
 use crate::linalg::{BlockMat, Vec3};
@@ -28,6 +28,7 @@ pub struct VelocityStepper {
     solution: Solution,
     forces: Vec<Vec3>,
     warm: WarmCache,
+    matching: Matching,
     yardstick: Yardstick,
     recovery: Recovery,
     /// Gap that the step leaves in each contact, divided by h [m/s].
@@ -55,6 +56,7 @@ impl VelocityStepper {
             solution: Solution::default(),
             forces: Vec::new(),
             warm: WarmCache::default(),
+            matching: Matching::default(),
             yardstick: Yardstick::default(),
             recovery: Recovery::default(),
             slack: Vec::new(),
@@ -191,7 +193,7 @@ impl VelocityStepper {
             }
             let (mut force, mut torque) = (b.mass * model.gravity, Vec3::ZERO);
             for f in &model.forces {
-                if f.target == Owner::Body(crate::coords::BodyId(i as u32)) {
+                if f.target == Owner::Body(BodyId(i as u32)) {
                     let share = f.share(state.t, h);
                     force += share * f.force;
                     torque += share * (f.torque + (r * f.at).cross(f.force));
@@ -207,7 +209,7 @@ impl VelocityStepper {
             }
             let mut force = n.mass * model.gravity;
             for f in &model.forces {
-                if f.target == Owner::Node(crate::coords::NodeId(i as u32)) {
+                if f.target == Owner::Node(NodeId(i as u32)) {
                     force += f.share(state.t, h) * f.force;
                 }
             }
@@ -228,8 +230,15 @@ impl VelocityStepper {
         p.friction.clear();
         p.softness.clear();
         p.key.clear();
+        let reach = |s: ShapeId| model.shapes[s.index()].reach;
+        self.warm.carry(
+            self.contacts.iter().map(|c| (c.key, c.point)),
+            |key| SAME_CONTACT * reach(key.shape_a).min(reach(key.shape_b)),
+            &mut self.matching,
+            &mut self.forces,
+        );
         self.solution.lambda.clear();
-        for c in &self.contacts {
+        for (i, c) in self.contacts.iter().enumerate() {
             let late = match self.late.binary_search_by(|l| l.0.cmp(&c.key)) {
                 Ok(i) => Some(self.late[i].1),
                 Err(_) => None,
@@ -243,7 +252,8 @@ impl VelocityStepper {
             p.friction.push(c.friction);
             p.softness.push(0.0);
             p.key.push(c.key);
-            self.solution.lambda.push(c.frame * self.warm.force(&c.key) / p.force_per_lambda);
+            let guess = c.frame * self.forces[i] / p.force_per_lambda;
+            self.solution.lambda.push(Vec3::new(guess.x.max(0.0), guess.y, guess.z));
         }
     }
 
@@ -275,7 +285,7 @@ impl VelocityStepper {
         let before = self.contacts.len();
         let mut found = false;
         for c in &self.candidates {
-            let reach = |s: crate::coords::ShapeId| model.shapes[s.index()].reach;
+            let reach = |s: ShapeId| model.shapes[s.index()].reach;
             if c.gap > -MISSED * reach(c.key.shape_a).min(reach(c.key.shape_b)) {
                 continue;
             }
@@ -316,7 +326,7 @@ impl VelocityStepper {
             // J_n v + bias_n is the velocity of the gap, up to what `normal_bias` added.
             let u = p.j.mul_one(i, &self.solution.v).x + p.bias[i].x - normal_bias(model, state, c, h);
             let slack = c.gap / h + u;
-            let reach = |s: crate::coords::ShapeId| model.shapes[s.index()].reach;
+            let reach = |s: ShapeId| model.shapes[s.index()].reach;
             let slop = SLOP * reach(c.key.shape_a).min(reach(c.key.shape_b)) / h;
             any |= slack < -slop;
             self.slack.push(if slack < 0.0 {
@@ -380,9 +390,9 @@ impl VelocityStepper {
         for (i, c) in self.contacts.iter().enumerate() {
             let f = c.frame.transpose() * self.solution.lambda[i] * p.force_per_lambda;
             self.forces.push(f);
-            self.warm.entries.push((c.key, f));
+            self.warm.entries.push(Carried { key: c.key, force: f, point: c.point });
         }
-        debug_assert!(self.warm.entries.is_sorted_by(|a, b| a.0 < b.0), "contacts come sorted by key");
+        debug_assert!(self.warm.entries.is_sorted_by(|a, b| a.key < b.key), "contacts come sorted by key");
     }
 }
 
@@ -393,6 +403,9 @@ const MISSED: f64 = 5e-3;
 /// A body that moves this share of its reach farther than assumed may meet contacts that were not looked for:
 /// half of the margin within which contacts are made anyway.
 const SURPRISE: f64 = 0.01;
+
+/// A contact that was nearer than this share of the smaller shape to one of the same pair is the same contact.
+const SAME_CONTACT: f64 = 0.5;
 
 /// A bias [m/s] that no contact of a sane scene overcomes within one step.
 const OPEN: f64 = 1e9;
