@@ -3,7 +3,7 @@ use stiction::contact::{ContactProblem, Solution, residual, samples};
 use stiction::solvers::*;
 fn run(name: &str, p: &ContactProblem, tol: f64) -> SolveReport {
     let mut s = exact::Exact::new(exact::Settings {
-        tolerance: tol,
+        tolerance: tol, aim: 0.1*tol,
         second_sweeps: std::env::var("S2").map(|s| s.parse().unwrap()).unwrap_or(300),
         max_sweeps: 20000,
         ..Default::default()

@@ -397,7 +397,7 @@ impl VelocityStepper {
 }
 
 /// Most times that a step looks for missed contacts and solves again.
-const MOST_PASSES: usize = 4;
+const MOST_PASSES: usize = 3;
 /// Overlaps ahead that exceed this share of the smaller shape are worth another solve.
 const MISSED: f64 = 5e-3;
 /// A body that moves this share of its reach farther than assumed may meet contacts that were not looked for:

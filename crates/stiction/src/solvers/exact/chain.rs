@@ -43,6 +43,8 @@ pub(super) struct Chain<'a, D: Delassus> {
     pub factorizations: usize,
     /// Merit of `b.best`.
     pub best_merit: f64,
+    /// The velocity measure at which the chain ends.
+    aim: f64,
     /// Velocity measure of `b.best`.
     best_velocity: f64,
     /// The backward error of `b.best` is at rounding.
@@ -80,6 +82,7 @@ impl<'a, D: Delassus> Chain<'a, D> {
             sweeps: 0,
             factorizations: 0,
             best_merit: f64::INFINITY,
+            aim: settings.aim,
             best_velocity: f64::INFINITY,
             best_at_floor: false,
             status: None,
@@ -137,6 +140,11 @@ impl<'a, D: Delassus> Chain<'a, D> {
                 self.sweep_best(5);
             }
         }
+        // What is good enough is not worth the long way.
+        self.aim = self.settings.tolerance;
+        if self.best_velocity <= self.aim {
+            self.status = Some(Status::Converged);
+        }
         // Stage 2.
         for round in 0..self.settings.rounds {
             if self.finished() {
@@ -193,7 +201,7 @@ impl<'a, D: Delassus> Chain<'a, D> {
             self.best_merit = merit;
             self.best_velocity = velocity;
             self.b.best.copy_from_slice(r);
-            if velocity <= self.settings.tolerance {
+            if velocity <= self.aim {
                 self.status = Some(Status::Converged);
             } else {
                 self.best_at_floor = self.backward(r) <= FLOOR;

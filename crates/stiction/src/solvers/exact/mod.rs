@@ -37,9 +37,12 @@ use rayon::prelude::*;
 /// Settings of the chain; the defaults are those that were measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// Stop when the velocity measure, relative to the velocity scale, is below this. 1e-9 by default, so that
-    /// the natural map stays below 1e-8 m/s at free velocities of several m/s; 1e-5 for real time.
+    /// An answer counts as converged when its velocity measure, relative to the velocity scale, is below this.
+    /// 1e-8 for tables, 1e-4 for real time.
     pub tolerance: f64,
+    /// Stages 0 and 1 go on down to this, because a last Newton step costs little: the natural map then stays
+    /// below 1e-8 m/s at free velocities of several m/s.
+    pub aim: f64,
     /// Sweeps of the first NNCG run in stage 1.
     pub first_sweeps: usize,
     /// Sweeps of the second NNCG run in stage 1.
@@ -58,7 +61,8 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
-            tolerance: 1e-9,
+            tolerance: 1e-8,
+            aim: 1e-9,
             first_sweeps: 100,
             second_sweeps: 300,
             max_factorizations: 4000,
@@ -75,6 +79,7 @@ impl Settings {
     pub fn realtime() -> Settings {
         Settings {
             tolerance: 1e-4,
+            aim: 1e-4,
             first_sweeps: 50,
             second_sweeps: 0,
             rounds: 0,
@@ -85,7 +90,9 @@ impl Settings {
 
     /// With what the user asked for; `max_iterations` bounds the sweeps.
     pub fn with(mut self, s: &SolverSettings) -> Settings {
-        self.tolerance = s.tolerance.unwrap_or(self.tolerance);
+        if let Some(tolerance) = s.tolerance {
+            (self.tolerance, self.aim) = (tolerance, tolerance);
+        }
         self.max_sweeps = s.max_iterations.unwrap_or(self.max_sweeps);
         self
     }
