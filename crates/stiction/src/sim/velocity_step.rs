@@ -44,7 +44,7 @@ impl VelocityStepper {
         VelocityStepper {
             settings,
             collider: Collider::new(model),
-            solver: solvers::make(settings.solver, &settings.solver_settings),
+            solver: solvers::make_for_steps(settings.solver, &settings.solver_settings),
             contacts: Vec::new(),
             candidates: Vec::new(),
             late: Vec::new(),

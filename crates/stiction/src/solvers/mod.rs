@@ -148,12 +148,20 @@ pub struct SolverSettings {
     pub max_iterations: Option<usize>,
 }
 
-/// Makes a solver.
+/// Makes a solver for single problems.
 pub fn make(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolver> {
     match kind {
         SolverKind::Exact => Box::new(exact::Exact::new(exact::Settings::default().with(settings))),
         SolverKind::Realtime => Box::new(exact::Exact::new(exact::Settings::realtime().with(settings))),
         SolverKind::Pgs => Box::new(pgs::Pgs::new(settings)),
         SolverKind::Apgd => Box::new(apgd::Apgd::new(settings)),
+    }
+}
+
+/// Makes a solver for time stepping, where the next step starts from the answer of this one.
+pub fn make_for_steps(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolver> {
+    match kind {
+        SolverKind::Exact => Box::new(exact::Exact::new(exact::Settings::stepping().with(settings))),
+        other => make(other, settings),
     }
 }
