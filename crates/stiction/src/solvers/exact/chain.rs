@@ -140,9 +140,8 @@ impl<'a, D: Delassus> Chain<'a, D> {
         }
         // Stage 0.
         let small = self.d.system_size() <= self.settings.newton_size;
-        let near = self.best_velocity <= super::NEAR;
-        if warm && (small || near) && self.b.best.iter().any(|r| *r != Vec3::ZERO) {
-            self.polish_best(1e-6, if small { 6 } else { 1 }, 1.0);
+        if warm && small && self.b.best.iter().any(|r| *r != Vec3::ZERO) {
+            self.polish_best(1e-6, 6, 1.0);
         }
         // Stage 1.
         for (sweeps, prox) in [(self.settings.first_sweeps, 1e-6), (self.settings.second_sweeps, 1e-10)] {
