@@ -85,7 +85,7 @@ impl Settings {
         Settings {
             tolerance: 1e-4,
             aim: 1e-4,
-            first_sweeps: 50,
+            first_sweeps: 40,
             second_sweeps: 0,
             rounds: 0,
             newton_size: 600,
