@@ -5,10 +5,10 @@
 //!
 //! | stage | what | file |
 //! |---|---|---|
-//! | 0 | Alart–Curnier Newton from the impulses of the last step | [`alart_curnier`] |
-//! | 1 | Gauss–Seidel accelerated by nonlinear conjugate gradients (NNCG), then Newton; twice | [`sweep`] |
-//! | 2 | rounds of interior point, proximal point and ADMM, each polished by Newton | [`interior_point`], [`proximal_point`], [`admm`] |
-//! | 2, each round | certificate of infeasibility; continuation where some μ > 1 | [`infeasible`], [`continuation`] |
+//! | 0 | Alart–Curnier Newton from the impulses of the last step | `alart_curnier.rs` |
+//! | 1 | Gauss–Seidel accelerated by nonlinear conjugate gradients (NNCG), then Newton; twice | `sweep.rs` |
+//! | 2 | rounds of interior point, proximal point and ADMM, each polished by Newton | `interior_point.rs`, `proximal_point.rs`, `admm.rs` |
+//! | 2, each round | certificate of infeasibility; continuation where some μ > 1 | `infeasible.rs`, `continuation.rs` |
 //!
 //! Impulses stay in physical units; every constant is dimensionless because each contact is weighted by one
 //! number, `d = trace(W_cc)/3`: scaled impulses are `√d r`, scaled velocities `u/√d`.
@@ -54,7 +54,7 @@ pub struct Settings {
     /// Rounds of stage 2; 0 ends after stage 1.
     pub rounds: usize,
     /// Newton is tried in stages 0 and 1 only where its systems are at most this large, or where the warm start
-    /// is already within [`NEAR`] of the answer.
+    /// is already near the answer (a velocity measure of 1e-3).
     pub newton_size: usize,
 }
 
