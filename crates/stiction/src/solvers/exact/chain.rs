@@ -7,6 +7,9 @@ use crate::linalg::{Mat3, Vec3};
 use crate::solvers::TraceRecord;
 use crate::solvers::measure::{FLOOR, backward_error, velocity_scale};
 
+/// A warm start within this factor of the aim is kept as it is.
+const STILL_GOOD: f64 = 10.0;
+
 /// Vectors of the chain, kept from step to step.
 #[derive(Default)]
 pub(super) struct Buffers {
@@ -108,6 +111,10 @@ impl<'a, D: Delassus> Chain<'a, D> {
         let warm = guess.iter().any(|r| *r != Vec3::ZERO) && guess.iter().all(|r| r.is_finite());
         if warm {
             self.evaluate(guess, "warm");
+            // What the last step left is not polished again and again.
+            if self.best_velocity <= (STILL_GOOD * self.aim).min(self.settings.tolerance) {
+                self.status = Some(Status::Converged);
+            }
             if self.finished() {
                 return;
             }
