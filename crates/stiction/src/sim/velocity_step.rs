@@ -5,7 +5,7 @@ use super::{SimSettings, StepReport, report};
 use crate::collide::{Collider, Contact};
 use crate::contact::residual::Yardstick;
 use crate::contact::warm::{Carried, Matching, WarmCache};
-use crate::contact::{ContactKey, ContactProblem, Solution, Term};
+use crate::contact::{ContactKey, ContactProblem, Residuals, Solution, Term};
 use crate::coords::{Anchor, BodyId, NodeId, ShapeId, State};
 use crate::error::StepError;
 use crate::integrate::{Scheme, advance};
@@ -36,7 +36,9 @@ pub struct VelocityStepper {
     /// Velocity after the smooth forces of the whole step alone.
     smooth: Vec<f64>,
     v_move: Vec<f64>,
-    v_end: Vec<f64>,
+    /// Midpoint only: the problem of the velocity at the end of the step, and its answer.
+    end: ContactProblem,
+    end_solution: Solution,
 }
 
 impl VelocityStepper {
@@ -62,7 +64,8 @@ impl VelocityStepper {
             slack: Vec::new(),
             smooth: Vec::new(),
             v_move: Vec::new(),
-            v_end: Vec::new(),
+            end: ContactProblem::default(),
+            end_solution: Solution::default(),
         }
     }
 
@@ -159,7 +162,7 @@ impl VelocityStepper {
             }
             Scheme::Midpoint => {
                 self.end_velocity(model, state, h, report, trace);
-                advance(model, state, &self.v_move, &self.v_end, h);
+                advance(model, state, &self.v_move, &self.end_solution.v, h);
             }
         }
         report.t = state.t;
@@ -338,7 +341,8 @@ impl VelocityStepper {
         any
     }
 
-    /// Midpoint only: the contact law at the end of the step, on the contacts that carried load (ERRATA C2).
+    /// Midpoint only: the contact law at the end of the step, on the contacts that carried load in the move. The
+    /// move alone would leave every impact elastic and every held velocity reversed (docs/papers.md, correction C2).
     fn end_velocity(
         &mut self,
         model: &Model,
@@ -347,40 +351,57 @@ impl VelocityStepper {
         report: &mut StepReport,
         trace: &mut dyn Trace,
     ) {
-        let p = &mut self.problem;
-        p.a.mul(&self.smooth, &mut p.b);
-        p.force_per_lambda = 1.0 / h;
-        let mut x = Solution { v: self.smooth.clone(), lambda: Vec::new() };
+        let (p, end, x) = (&mut self.problem, &mut self.end, &mut self.end_solution);
+        std::mem::swap(&mut p.a, &mut end.a);
+        end.b.resize(p.b.len(), 0.0);
+        end.a.mul(&self.smooth, &mut end.b);
+        (end.h, end.force_per_lambda, end.velocity_scale) = (h, 1.0 / h, p.velocity_scale);
+        end.j.clear();
+        end.bias.clear();
+        end.friction.clear();
+        end.softness.clear();
+        end.key.clear();
+        x.v.clear();
+        x.v.extend_from_slice(&self.smooth);
+        x.lambda.clear();
         for (i, c) in self.contacts.iter().enumerate() {
-            let loaded = self.solution.lambda[i].x > 0.0;
-            // A contact that stayed open in the move gets a bias that keeps it open.
-            let v_n = (p.j.mul_one(i, &state.v)
-                + c.frame
-                    * (driven_velocity(model, state, &c.a, h) - driven_velocity(model, state, &c.b, h)))
-            .x;
-            p.bias[i].x -= normal_bias(model, state, c, h);
-            p.bias[i].x += if !loaded {
-                OPEN
-            } else if v_n < -model.contact.restitution_threshold {
-                c.restitution * v_n
-            } else {
-                0.0
-            };
-            x.lambda.push(if loaded { 2.0 * self.solution.lambda[i] } else { Vec3::ZERO });
+            if self.solution.lambda[i].x <= 0.0 {
+                continue;
+            }
+            end.j.push(p.j.frame[i], p.j.terms(i).iter().copied());
+            let mut bias = p.bias[i];
+            bias.x -= normal_bias(model, state, c, h);
+            let closing = p.j.mul_one(i, &state.v).x + bias.x;
+            if closing < -model.contact.restitution_threshold {
+                bias.x += c.restitution * closing;
+            }
+            end.bias.push(bias);
+            end.friction.push(p.friction[i]);
+            end.softness.push(p.softness[i]);
+            end.key.push(p.key[i]);
+            x.lambda.push(2.0 * self.solution.lambda[i]);
         }
-        let solved = self.solver.solve(p, &mut x, trace);
+        let solved = self.solver.solve(end, x, trace);
         report.iterations += solved.iterations;
         report.factorizations += solved.factorizations;
         if report.status.is_solved() {
             report.status = solved.status;
         }
-        let penetration = report.residuals.penetration;
-        report.residuals = report.residuals.max(self.yardstick.measure(p, &x));
-        report.residuals.penetration = penetration;
-        self.v_end.clear();
-        self.v_end.extend_from_slice(&x.v);
-        self.solution.lambda = x.lambda;
-        self.collect_forces();
+        let measured = self.yardstick.measure(end, x);
+        // A velocity law leaves no gap to measure.
+        report.residuals = report.residuals.max(Residuals { penetration: 0.0, ..measured });
+        std::mem::swap(&mut p.a, &mut end.a);
+        // Forces are those that changed the momentum.
+        let mut loaded = x.lambda.iter();
+        self.forces.clear();
+        self.warm.entries.clear();
+        for (i, c) in self.contacts.iter().enumerate() {
+            let carries = self.solution.lambda[i].x > 0.0;
+            let lambda = if carries { loaded.next().copied().unwrap_or_default() } else { Vec3::ZERO };
+            let force = c.frame.transpose() * lambda * end.force_per_lambda;
+            self.forces.push(force);
+            self.warm.entries.push(Carried { key: c.key, force, point: c.point });
+        }
     }
 
     fn collect_forces(&mut self) {
@@ -406,9 +427,6 @@ const SURPRISE: f64 = 0.01;
 
 /// A contact that was nearer than this share of the smaller shape to one of the same pair is the same contact.
 const SAME_CONTACT: f64 = 0.5;
-
-/// A bias [m/s] that no contact of a sane scene overcomes within one step.
-const OPEN: f64 = 1e9;
 
 impl crate::scene::ModelForce {
     /// Share of the step [t, t + h] during which the force acts.

@@ -9,6 +9,9 @@ use crate::solvers::TraceRecord;
 /// Below this backward error no solver in 64-bit numbers improves (EXACT §5).
 const FLOOR: f64 = 2e-15;
 
+/// A warm start within this factor of the aim is kept as it is.
+const STILL_GOOD: f64 = 10.0;
+
 /// Vectors of the chain, kept from step to step.
 #[derive(Default)]
 pub(super) struct Buffers {
@@ -110,6 +113,10 @@ impl<'a, D: Delassus> Chain<'a, D> {
         let warm = guess.iter().any(|r| *r != Vec3::ZERO) && guess.iter().all(|r| r.is_finite());
         if warm {
             self.evaluate(guess, "warm");
+            // What the last step left is not polished again and again.
+            if self.best_velocity <= (STILL_GOOD * self.aim).min(self.settings.tolerance) {
+                self.status = Some(Status::Converged);
+            }
             if self.finished() {
                 return;
             }

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Runs stiction and MuJoCo on identical bodies, in one run on one machine, and prints ratios.
+
+    python3 scripts/compare_peers.py PEERS [S1 S3 S4 S5 ...]
+
+PEERS is a folder with `scenes.py` (bodies as plain dictionaries), `common.py` (metrics from poses, the same for every
+engine) and `run_mujoco.py`; needs numpy, scipy and mujoco. The release binary must be built. CPU time is that of all
+threads of the process; penetration is the separating-axis depth of the poses at the end of the run.
+"""
+import json, os, struct, subprocess, sys, tempfile
+import numpy as np
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BINARY = os.path.join(ROOT, "target", "release", "stiction")
+
+
+def toml(scene, solver):
+    """The scene as a stiction file: same masses, inertias, shapes, friction, gravity, time step."""
+    num = lambda x: "[" + ", ".join(repr(float(v)) for v in x) + "]"
+    out = [f'gravity = {num(scene["gravity"])}', "[time]", f'dt = {scene["dt"]!r}', f'duration = {scene["T"]!r}',
+           "[solver]", f'name = "{solver}"', "[defaults]", f'friction = {scene["mu"]!r}']
+    if scene.get("ground"):
+        out += ["[[body]]", 'name = "ground"', 'motion = "fixed"', "shape = { plane = {} }"]
+    for b in scene["bodies"]:
+        out += ["[[body]]", f'name = "{b["name"]}"', f'position = {num(b["pos"])}', f'rotation = {{ quaternion = {num(b["quat"])} }}']
+        if b["shape"] == "box":
+            out.append(f'shape = {{ box = {{ size = {num(2 * np.array(b["half"]))} }} }}')
+        else:
+            out.append("shape = { hull = { points = [" + ", ".join(num(p) for p in b["verts"]) + "] } }")
+        out += ['motion = "fixed"'] if b["fixed"] else [f'mass = {b["mass"]!r}', f'inertia = {num(b["inertia"])}']
+    if "push" in scene:
+        p = scene["push"]
+        out += ["[[force]]", f'target = "{scene["bodies"][p["body"]]["name"]}"', f'force = {num(p["force"])}', f'until = {p["until"]!r}']
+    return "\n".join(out) + "\n"
+
+
+def read_poses(path, free):
+    """Times and poses of the free bodies of a recording (docs/recording.md)."""
+    data = open(path, "rb").read()
+    header_size = struct.unpack_from("<I", data, 8)[0]
+    header = json.loads(data[16:16 + header_size])
+    names = [b["name"] for b in header["bodies"]]
+    at, t, q = 16 + header_size, [], []
+    while at + 8 <= len(data):
+        size = struct.unpack_from("<I", data, at)[0]
+        if size == 0:
+            break
+        t.append(struct.unpack_from("<d", data, at + 8)[0])
+        poses = np.frombuffer(data, "<f8", 7 * len(names), at + 16).reshape(-1, 7)
+        q.append(poses[[names.index(n) for n in free]])
+        at += 8 + size
+    return np.array(t), np.array(q)
+
+
+def velocities(t, q):
+    """Differences of poses: for implicit Euler the velocities themselves (ω to first order)."""
+    v = np.zeros((len(t), q.shape[1], 6))
+    dt = np.diff(t)[:, None, None]
+    v[1:, :, :3] = np.diff(q[:, :, :3], axis=0) / dt
+    a, b = q[:-1, :, 3:], q[1:, :, 3:]
+    conj = a * np.array([1, -1, -1, -1])
+    w = b[..., :1] * conj[..., 1:] + conj[..., :1] * b[..., 1:] + np.cross(b[..., 1:], conj[..., 1:])
+    sign = np.where((b * a).sum(-1, keepdims=True) < 0, -1.0, 1.0)
+    v[1:, :, 3:] = 2 * sign * w / dt
+    return v
+
+
+def run_stiction(scene, solver):
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "scene.toml")
+        open(path, "w").write(toml(scene, solver))
+        # Once without output for the time, once with it for the poses.
+        timed = json.loads(subprocess.run([BINARY, "run", path, "--json", "--threads", "1"], capture_output=True, text=True).stdout)
+        subprocess.run([BINARY, "run", path, "--json", "--threads", "1", "--out", os.path.join(d, "out")], capture_output=True)
+        t, q = read_poses(os.path.join(d, "out", "recording.stic"), [b["name"] for b in scene["bodies"] if not b["fixed"]])
+        rows = np.genfromtxt(os.path.join(d, "out", "report.csv"), delimiter=",", names=True, dtype=None, encoding=None)
+    tail = rows[rows["t"] > scene["T"] - scene.get("tail", 1.0)]
+    stages = ["collide_s", "assemble_s", "solve_s", "measure_s", "advance_s"]
+    tail_time = sum(float(np.sum(tail[s])) for s in stages if s in rows.dtype.names)
+    v = velocities(t, q)
+    keep = slice(0, None, scene["sample_every"])
+    return dict(t=t[keep].tolist(), q=q[keep].tolist(), v=v[keep].tolist(), steps=timed["steps"], wall=timed["wall_seconds"],
+                cpu=timed.get("cpu_seconds", timed["wall_seconds"]), tail_steps=len(tail), tail_wall=tail_time, tail_cpu=tail_time,
+                residuals=timed["residuals"], failed=timed["failed_steps"])
+
+
+def main(peers, which):
+    sys.path.insert(0, peers)
+    import common, run_mujoco, scenes
+    shown = ["cpu_us_per_step", "tail_cpu_us_per_step", "creep_mps", "acc_rel_err", "slip_m", "err_stop_vs_symplectic", "max_pen_end",
+             "max_pen_any", "drift_max_m", "max_pen_mm", "mean_pen_mm", "ke_end_J", "stands", "escaped"]
+    wanted = {"S1": ["stiff"], "S2": ["stiff"], "S3": ["stiff"], "S4": ["stiff"], "S5": ["cg"]}
+    for scene in scenes.all_rigid():
+        if scene["id"] not in which:
+            continue
+        rows = []
+        for cfg in wanted[scene["id"]]:
+            raw = run_mujoco.rigid(scene, cfg, cap=120)
+            rows.append((f"mujoco {cfg}", common.metrics(scene, raw), ""))
+        for solver in ("exact", "realtime") if scene["id"] != "S5" else ("realtime",):
+            raw = run_stiction(scene, solver)
+            note = f'natural {raw["residuals"]["natural_max"]:.1e} m/s, {raw["failed"]} steps not converged'
+            rows.append((f"stiction {solver}", common.metrics(scene, raw), note))
+        base = rows[0][1]["cpu_us_per_step"]
+        print(f'{scene["id"]} {scene["variant"]}')
+        for name, m, note in rows:
+            figures = "  ".join(f"{k} {m[k]:.3g}" if isinstance(m[k], float) else f"{k} {m[k]}" for k in shown if k in m)
+            print(f'  {name:18} {m["cpu_us_per_step"] / base:6.3f}x CPU  {figures}  {note}', flush=True)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    main(sys.argv[1], sys.argv[2:] or ["S1", "S2", "S3", "S4", "S5"])
