@@ -332,7 +332,8 @@ impl VelocityStepper {
             let slack = c.gap / h + u;
             let reach = |s: ShapeId| model.shapes[s.index()].reach;
             let slop = SLOP * reach(c.key.shape_a).min(reach(c.key.shape_b)) / h;
-            any |= slack < -slop;
+            // Twice, so that what was pushed out to the slop is left in peace.
+            any |= slack < -2.0 * slop;
             self.slack.push(if slack < 0.0 {
                 (slack + slop).min(0.0).max(-model.contact.recovery_speed)
             } else {
@@ -419,7 +420,7 @@ impl VelocityStepper {
 }
 
 /// Most times that a step looks for missed contacts and solves again.
-const MOST_PASSES: usize = 3;
+const MOST_PASSES: usize = 2;
 /// Overlaps ahead that exceed this share of the smaller shape are worth another solve.
 const MISSED: f64 = 5e-3;
 /// A body that moves this share of its reach farther than assumed may meet contacts that were not looked for:

@@ -53,8 +53,7 @@ pub struct Settings {
     pub max_sweeps: usize,
     /// Rounds of stage 2; 0 ends after stage 1.
     pub rounds: usize,
-    /// Newton is tried in stages 0 and 1 only where its systems are at most this large, or where the warm start
-    /// is already within [`NEAR`] of the answer.
+    /// Newton is tried in stages 0 and 1 only where its systems are at most this large.
     pub newton_size: usize,
 }
 
@@ -103,9 +102,6 @@ impl Settings {
         self
     }
 }
-
-/// A warm start with a velocity measure below this is worth a factorisation of any size.
-const NEAR: f64 = 1e-3;
 
 /// An island with everything that solving it needs; kept from step to step.
 #[derive(Default)]
