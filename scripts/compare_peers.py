@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs stiction and MuJoCo on identical bodies, in one run on one machine, and prints ratios.
 
-    python3 scripts/compare_peers.py PEERS [S1 S3 S4 S5 ...]
+    python3 scripts/compare_peers.py PEERS [S1 S3 S4 S5:n500 ...]
 
 PEERS is a folder with `scenes.py` (bodies as plain dictionaries), `common.py` (metrics from poses, the same for every
 engine) and `run_mujoco.py`; needs numpy, scipy and mujoco. The release binary must be built. CPU time is that of all
@@ -91,7 +91,7 @@ def main(peers, which):
              "max_pen_any", "drift_max_m", "max_pen_mm", "mean_pen_mm", "ke_end_J", "stands", "escaped"]
     wanted = {"S1": ["stiff"], "S2": ["stiff"], "S3": ["stiff"], "S4": ["stiff"], "S5": ["cg"]}
     for scene in scenes.all_rigid():
-        if scene["id"] not in which:
+        if scene["id"] not in which and f'{scene["id"]}:{scene["variant"]}' not in which:
             continue
         rows = []
         for cfg in wanted[scene["id"]]:
