@@ -5,6 +5,8 @@
 //! refine the answer on the operator itself.
 
 use super::Mat6;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// Factors of a block matrix; patterns and memory are kept while the graph stays the same.
 #[derive(Default)]
@@ -25,6 +27,7 @@ pub struct BlockLu {
     lower: Vec<Mat6>,
     upper: Vec<Mat6>,
     work: Vec<[f64; 6]>,
+    analysis: Analysis,
 }
 
 impl BlockLu {
@@ -142,49 +145,67 @@ impl BlockLu {
     /// Minimum-degree order and fill, by eliminating the graph of explicit neighbour lists.
     fn analyse(&mut self) {
         let n = self.n;
-        let mut near: Vec<Vec<u32>> = vec![Vec::new(); n];
+        let Analysis { near, done, queue, merged } = &mut self.analysis;
+        near.resize_with(n.max(near.len()), Vec::new);
+        for list in &mut near[..n] {
+            list.clear();
+        }
+        // The edges are sorted, so that the lists are too.
         for &(a, b) in &self.edges {
-            near[a as usize].push(b);
             near[b as usize].push(a);
         }
-        for list in &mut near {
-            list.sort_unstable();
+        for &(a, b) in &self.edges {
+            near[a as usize].push(b);
         }
-        let mut done = vec![false; n];
+        done.clear();
+        done.resize(n, false);
         self.position.clear();
         self.position.resize(n, 0);
         self.order.clear();
-        let mut columns: Vec<Vec<u32>> = Vec::with_capacity(n);
-        let mut heap: std::collections::BTreeSet<(usize, u32)> =
-            (0..n).map(|i| (near[i].len(), i as u32)).collect();
-        let mut merged = Vec::new();
-        while let Some((_, k)) = heap.pop_first() {
+        queue.clear();
+        queue.extend((0..n).map(|i| Reverse((near[i].len(), i as u32))));
+        while let Some(Reverse((degree, k))) = queue.pop() {
             let k = k as usize;
+            // Every change of degree puts a row into the queue again; only its latest entry counts.
+            if done[k] || near[k].len() != degree {
+                continue;
+            }
             done[k] = true;
             self.position[k] = self.order.len() as u32;
             self.order.push(k as u32);
+            // From now on the list of k is its column.
             let column = std::mem::take(&mut near[k]);
             for &i in &column {
                 let list = &mut near[i as usize];
-                heap.remove(&(list.len(), i));
-                merge_without(list, &column, i, k as u32, &mut merged);
-                std::mem::swap(list, &mut merged);
-                heap.insert((near[i as usize].len(), i));
+                merge_without(list, &column, i, k as u32, merged);
+                std::mem::swap(list, merged);
+                queue.push(Reverse((list.len(), i)));
             }
-            columns.push(column);
+            near[k] = column;
         }
         self.start.clear();
         self.start.push(0);
         self.below.clear();
-        for column in &columns {
+        for &k in &self.order {
             let from = self.below.len();
-            self.below.extend(column.iter().map(|&i| self.position[i as usize]));
+            self.below.extend(near[k as usize].iter().map(|&i| self.position[i as usize]));
             self.below[from..].sort_unstable();
             self.start.push(self.below.len() as u32);
         }
         self.lower.resize(self.below.len(), Mat6::ZERO);
         self.upper.resize(self.below.len(), Mat6::ZERO);
     }
+}
+
+/// Buffers of the symbolic part.
+#[derive(Default)]
+struct Analysis {
+    /// Neighbours of each row among those not yet eliminated, sorted.
+    near: Vec<Vec<u32>>,
+    done: Vec<bool>,
+    /// Rows by degree, the smallest first.
+    queue: BinaryHeap<Reverse<(usize, u32)>>,
+    merged: Vec<u32>,
 }
 
 /// out = (a ∪ b) without x and y; all sorted.

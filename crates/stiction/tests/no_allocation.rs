@@ -1,0 +1,58 @@
+//! A settled scene steps without asking for memory: every buffer is owned, grows once and is used again.
+
+#[path = "common/scenes.rs"]
+mod scenes;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use stiction::{Scene, SimSettings, Simulation};
+
+/// The system's allocator, counting requests.
+struct Counting;
+
+static REQUESTS: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        REQUESTS.fetch_add(1, Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(at, layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        REQUESTS.fetch_add(1, Ordering::Relaxed);
+        unsafe { System.realloc(at, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// All fall by this much [m] before they settle, so that every stage of the solver has had its turn.
+const GAP: f64 = 0.002;
+
+fn settled_steps_are_free(name: &str, scene: Scene) {
+    let mut sim = Simulation::new(scene.compile().unwrap(), SimSettings::default());
+    for _ in 0..50 {
+        sim.step(0.01).unwrap();
+    }
+    for step in 0..50 {
+        let before = REQUESTS.load(Ordering::Relaxed);
+        sim.step(0.01).unwrap();
+        let asked = REQUESTS.load(Ordering::Relaxed) - before;
+        assert_eq!(asked, 0, "{name}, step {step}: requests for memory, {:?}", sim.report());
+    }
+    assert!(sim.report().contacts >= 4 && sim.report().energy.kinetic < 1e-12, "{name}: {:?}", sim.report());
+}
+
+// One test alone, so that no other thread asks for memory meanwhile.
+#[test]
+fn a_box_a_stack_and_a_wall_at_rest_ask_for_nothing() {
+    settled_steps_are_free("box", scenes::stack(1, GAP));
+    settled_steps_are_free("stack of five", scenes::stack(5, GAP));
+    settled_steps_are_free("5 × 5 wall", scenes::wall(5, 5, GAP));
+}
