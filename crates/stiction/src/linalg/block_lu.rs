@@ -265,8 +265,15 @@ fn subtract_vector(y: &mut [f64; 6], a: &Mat6, x: &[f64; 6]) {
 }
 
 /// Inverse by Gauss–Jordan with row exchanges; `None` when it is singular or not finite.
+///
+/// Rows of a rigid body differ in unit, kg and kg·m²: pivots are compared in the scale of the diagonal, so that the
+/// unit of length makes no difference.
 fn invert(a: &Mat6) -> Option<Mat6> {
     let mut m = a.0;
+    let mut weight = [0.0; 6];
+    for (i, w) in weight.iter_mut().enumerate() {
+        *w = 1.0 / m[i][i].abs().max(f64::MIN_POSITIVE).sqrt();
+    }
     let mut inv = [[0.0; 6]; 6];
     for (i, row) in inv.iter_mut().enumerate() {
         row[i] = 1.0;
@@ -274,12 +281,13 @@ fn invert(a: &Mat6) -> Option<Mat6> {
     for k in 0..6 {
         let mut best = k;
         for i in k + 1..6 {
-            if m[i][k].abs() > m[best][k].abs() {
+            if weight[i] * m[i][k].abs() > weight[best] * m[best][k].abs() {
                 best = i;
             }
         }
         m.swap(k, best);
         inv.swap(k, best);
+        weight.swap(k, best);
         let d = 1.0 / m[k][k];
         if !d.is_finite() {
             return None;
