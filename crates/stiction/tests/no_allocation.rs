@@ -5,7 +5,7 @@ mod scenes;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use stiction::{Scene, SimSettings, Simulation};
+use stiction::{Scene, Scheme, SimSettings, Simulation, SolverKind};
 
 /// The system's allocator, counting requests.
 struct Counting;
@@ -35,8 +35,8 @@ static ALLOCATOR: Counting = Counting;
 /// All fall by this much [m] before they settle, so that every stage of the solver has had its turn.
 const GAP: f64 = 0.002;
 
-fn settled_steps_are_free(name: &str, scene: Scene) {
-    let mut sim = Simulation::new(scene.compile().unwrap(), SimSettings::default());
+fn settled_steps_are_free(name: &str, scene: Scene, settings: SimSettings) {
+    let mut sim = Simulation::new(scene.compile().unwrap(), settings);
     for _ in 0..50 {
         sim.step(0.01).unwrap();
     }
@@ -52,7 +52,17 @@ fn settled_steps_are_free(name: &str, scene: Scene) {
 // One test alone, so that no other thread asks for memory meanwhile.
 #[test]
 fn a_box_a_stack_and_a_wall_at_rest_ask_for_nothing() {
-    settled_steps_are_free("box", scenes::stack(1, GAP));
-    settled_steps_are_free("stack of five", scenes::stack(5, GAP));
-    settled_steps_are_free("5 × 5 wall", scenes::wall(5, 5, GAP));
+    for scheme in [Scheme::ImplicitEuler, Scheme::Midpoint] {
+        for solver in [SolverKind::Exact, SolverKind::Realtime, SolverKind::Pgs, SolverKind::Apgd] {
+            let settings = SimSettings { scheme, solver, ..SimSettings::default() };
+            for (name, scene) in [
+                ("box", scenes::stack(1, GAP)),
+                ("stack of five", scenes::stack(5, GAP)),
+                ("5 × 5 wall", scenes::wall(5, 5, GAP)),
+            ] {
+                let name = format!("{name}, {}, {}", scheme.name(), solver.name());
+                settled_steps_are_free(&name, scene, settings);
+            }
+        }
+    }
 }
