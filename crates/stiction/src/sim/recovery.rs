@@ -13,7 +13,7 @@ use crate::linalg::Vec3;
 /// Overlaps below this share of the smaller shape are left alone: pushing at rounding would never end.
 pub const SLOP: f64 = 1e-4;
 /// What these sweeps leave is taken up by the next step.
-const SWEEPS: usize = 20;
+const SWEEPS: usize = 10;
 
 /// Buffers of the recovery motion.
 #[derive(Default)]

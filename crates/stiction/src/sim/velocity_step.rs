@@ -250,7 +250,7 @@ impl VelocityStepper {
             // Bodies without columns: their material point's mean velocity over the step.
             let moving = driven_velocity(model, state, &c.a, h) - driven_velocity(model, state, &c.b, h);
             let mut bias = c.frame * moving;
-            bias.x += normal_bias(model, state, c, h);
+            bias.x += normal_bias(self.settings.scheme, model, state, c, h);
             p.bias.push(bias);
             p.friction.push(c.friction);
             p.softness.push(0.0);
@@ -327,11 +327,13 @@ impl VelocityStepper {
         self.slack.clear();
         for (i, c) in self.contacts.iter().enumerate() {
             // J_n v + bias_n is the velocity of the gap, up to what `normal_bias` added.
-            let u = p.j.mul_one(i, &self.solution.v).x + p.bias[i].x - normal_bias(model, state, c, h);
+            let u = p.j.mul_one(i, &self.solution.v).x + p.bias[i].x
+                - normal_bias(self.settings.scheme, model, state, c, h);
             let slack = c.gap / h + u;
             let reach = |s: ShapeId| model.shapes[s.index()].reach;
             let slop = SLOP * reach(c.key.shape_a).min(reach(c.key.shape_b)) / h;
-            any |= slack < -slop;
+            // Twice, so that what was pushed out to the slop is left in peace.
+            any |= slack < -2.0 * slop;
             self.slack.push(if slack < 0.0 {
                 (slack + slop).min(0.0).max(-model.contact.recovery_speed)
             } else {
@@ -370,7 +372,7 @@ impl VelocityStepper {
             }
             end.j.push(p.j.frame[i], p.j.terms(i).iter().copied());
             let mut bias = p.bias[i];
-            bias.x -= normal_bias(model, state, c, h);
+            bias.x -= normal_bias(self.settings.scheme, model, state, c, h);
             let closing = p.j.mul_one(i, &state.v).x + bias.x;
             if closing < -model.contact.restitution_threshold {
                 bias.x += c.restitution * closing;
@@ -418,7 +420,7 @@ impl VelocityStepper {
 }
 
 /// Most times that a step looks for missed contacts and solves again.
-const MOST_PASSES: usize = 3;
+const MOST_PASSES: usize = 2;
 /// Overlaps ahead that exceed this share of the smaller shape are worth another solve.
 const MISSED: f64 = 5e-3;
 /// A body that moves this share of its reach farther than assumed may meet contacts that were not looked for:
@@ -436,10 +438,13 @@ impl crate::scene::ModelForce {
 }
 
 /// gap/h for open contacts, nothing for overlaps (see `recovery`), Newton's restitution for impacts [m/s].
-fn normal_bias(model: &Model, state: &State, c: &Contact, h: f64) -> f64 {
+///
+/// The midpoint scheme rebounds by its end velocity alone: a rebound in the move too would lift bodies at no cost, and
+/// bounces would never die out.
+fn normal_bias(scheme: Scheme, model: &Model, state: &State, c: &Contact, h: f64) -> f64 {
     let settings = &model.contact;
     let gap = (c.gap / h).max(0.0);
-    if c.restitution > 0.0 {
+    if c.restitution > 0.0 && scheme == Scheme::ImplicitEuler {
         let approach = c.normal().dot(c.a.velocity(model, state) - c.b.velocity(model, state));
         if approach < -settings.restitution_threshold && c.gap + h * approach < 0.0 {
             return gap.min(c.restitution * approach);

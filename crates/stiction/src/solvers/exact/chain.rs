@@ -10,6 +10,9 @@ use crate::solvers::measure::{FLOOR, backward_error, velocity_scale};
 /// A warm start within this factor of the aim is kept as it is.
 const STILL_GOOD: f64 = 10.0;
 
+/// Sweeps after which a warm start must be better than starting from zero.
+const MENDING_SWEEPS: usize = 10;
+
 /// Vectors of the chain, kept from step to step.
 #[derive(Default)]
 pub(super) struct Buffers {
@@ -120,15 +123,23 @@ impl<'a, D: Delassus> Chain<'a, D> {
             }
         }
         self.b.y.fill(Vec3::ZERO);
-        self.with(|s| &mut s.y, |chain, zero| chain.evaluate(zero, "zero"));
+        let nothing = self.with(|s| &mut s.y, |chain, zero| chain.evaluate(zero, "zero"));
         if self.finished() {
             return;
         }
-        // Stage 0. A warm start that is worse than nothing is not kept: `best` is then zero.
+        // A warm start that is worse than nothing may be right but for a few contacts that have moved, which a few
+        // sweeps mend; if they do not, it is dropped and `best` is zero.
+        if warm && self.best_merit == nothing {
+            self.reset_best();
+            self.evaluate(guess, "warm");
+            self.sweep_best(MENDING_SWEEPS);
+            self.b.y.fill(Vec3::ZERO);
+            self.with(|s| &mut s.y, |chain, zero| chain.evaluate(zero, "zero"));
+        }
+        // Stage 0.
         let small = self.d.system_size() <= self.settings.newton_size;
-        let near = self.best_velocity <= super::NEAR;
-        if warm && (small || near) && self.b.best.iter().any(|r| *r != Vec3::ZERO) {
-            self.polish_best(1e-6, if small { 6 } else { 1 }, 1.0);
+        if warm && small && self.b.best.iter().any(|r| *r != Vec3::ZERO) {
+            self.polish_best(1e-6, 6, 1.0);
         }
         // Stage 1.
         for (sweeps, prox) in [(self.settings.first_sweeps, 1e-6), (self.settings.second_sweeps, 1e-10)] {

@@ -53,8 +53,7 @@ pub struct Settings {
     pub max_sweeps: usize,
     /// Rounds of stage 2; 0 ends after stage 1.
     pub rounds: usize,
-    /// Newton is tried in stages 0 and 1 only where its systems are at most this large, or where the warm start
-    /// is already near the answer (a velocity measure of 1e-3).
+    /// Newton is tried in stages 0 and 1 only where its systems are at most this large.
     pub newton_size: usize,
 }
 
@@ -86,7 +85,7 @@ impl Settings {
         Settings {
             tolerance: 1e-4,
             aim: 1e-4,
-            first_sweeps: 50,
+            first_sweeps: 40,
             second_sweeps: 0,
             rounds: 0,
             newton_size: 600,
@@ -103,9 +102,6 @@ impl Settings {
         self
     }
 }
-
-/// A warm start with a velocity measure below this is worth a factorisation of any size.
-const NEAR: f64 = 1e-3;
 
 /// An island with everything that solving it needs; kept from step to step.
 #[derive(Default)]

@@ -1,0 +1,137 @@
+//! What the stories share: a floor under gravity, ways to read a body, and slopes of errors.
+#![allow(dead_code)]
+
+use stiction::coords::{BodyId, Pose, rotation};
+use stiction::scene::{MassSpec, Owner};
+use stiction::{
+    Body, Geometry, Quat, Scene, Scheme, SimSettings, Simulation, SolverKind, SolverSettings, Vec3,
+};
+
+/// Gravity of all stories [m/s²].
+pub const G: f64 = 9.81;
+
+/// Gravity along −z and nothing else.
+pub fn empty() -> Scene {
+    Scene { gravity: Vec3::new(0.0, 0.0, -G), ..Scene::default() }
+}
+
+/// Gravity along −z and a body `floor` at z = 0 with friction `mu`.
+pub fn floor(mu: f64) -> Scene {
+    let mut scene = empty();
+    scene.bodies.push(Body::new("floor", Geometry::Plane).fixed().with_friction(mu));
+    scene
+}
+
+/// Gravity along −z and a body `floor` that goes down towards +x at an angle [rad].
+pub fn incline(angle: f64, mu: f64) -> Scene {
+    let mut scene = floor(mu);
+    scene.bodies[0].pose.rotation = tilt(angle);
+    scene
+}
+
+/// The turn that lays +x down by an angle [rad].
+pub fn tilt(angle: f64) -> Quat {
+    rotation::exp(Vec3::Y * angle)
+}
+
+/// A cube of 1 kg with half size `half` that stands on the floor at the origin.
+pub fn cube(name: &str, half: f64, mu: f64) -> Body {
+    Body::new(name, Geometry::Box { half: Vec3::splat(half) })
+        .with_mass(1.0)
+        .with_friction(mu)
+        .at(0.0, 0.0, half)
+}
+
+/// The same body laid on a floor that is tilted by `angle`.
+pub fn laid_on(mut body: Body, angle: f64) -> Body {
+    let turn = tilt(angle);
+    body.pose = Pose::from_parts(turn * body.pose.translation, turn * body.pose.rotation);
+    body
+}
+
+/// A solid ball of 1 kg that touches the floor at the origin.
+pub fn ball(name: &str, radius: f64, mu: f64) -> Body {
+    let mut b = Body::new(name, Geometry::Sphere { radius }).with_friction(mu).at(0.0, 0.0, radius);
+    b.mass = MassSpec::Mass(1.0);
+    b
+}
+
+/// A simulation with the default solver.
+pub fn start(scene: &Scene, scheme: Scheme) -> Simulation {
+    start_with(scene, scheme, SolverKind::Exact)
+}
+
+/// A simulation with a solver.
+pub fn start_with(scene: &Scene, scheme: Scheme, solver: SolverKind) -> Simulation {
+    let model = scene.compile().expect("the scene of the story compiles");
+    Simulation::new(model, SimSettings { scheme, solver, solver_settings: SolverSettings::default() })
+}
+
+/// Takes steps of `h`, each of which must be solved.
+pub fn run(sim: &mut Simulation, h: f64, steps: usize) {
+    for _ in 0..steps {
+        let report = sim.step(h).expect("the state stays finite");
+        assert!(
+            report.status.is_solved(),
+            "step {}: {:?}, {:?}",
+            report.step,
+            report.status,
+            report.residuals
+        );
+    }
+}
+
+/// Steps of `h` in `time`.
+pub fn steps(time: f64, h: f64) -> usize {
+    (time / h).round() as usize
+}
+
+/// A body by name.
+pub fn id(sim: &Simulation, name: &str) -> BodyId {
+    let i = sim.model().bodies.iter().position(|b| b.name == name).expect("the story knows its bodies");
+    BodyId(i as u32)
+}
+
+/// Position of the centre of mass [m].
+pub fn position(sim: &Simulation, name: &str) -> Vec3 {
+    sim.model().com_pose(sim.state(), id(sim, name)).translation
+}
+
+/// Orientation.
+pub fn orientation(sim: &Simulation, name: &str) -> Quat {
+    sim.model().com_pose(sim.state(), id(sim, name)).rotation
+}
+
+/// Velocity of the centre of mass [m/s].
+pub fn velocity(sim: &Simulation, name: &str) -> Vec3 {
+    sim.model().com_velocity(sim.state(), id(sim, name)).0
+}
+
+/// Angular velocity [rad/s].
+pub fn spin(sim: &Simulation, name: &str) -> Vec3 {
+    sim.model().com_velocity(sim.state(), id(sim, name)).1
+}
+
+/// Sum of the contact forces on a body during the last step [N].
+pub fn force_on(sim: &Simulation, name: &str) -> Vec3 {
+    sim.force_on(Owner::Body(id(sim, name)), None)
+}
+
+/// Sum of the contact forces of `by` on `on` during the last step [N].
+pub fn force_of(sim: &Simulation, on: &str, by: &str) -> Vec3 {
+    sim.force_on(Owner::Body(id(sim, on)), Some(Owner::Body(id(sim, by))))
+}
+
+/// Angle by which a body has turned from `from` [rad].
+pub fn turned(sim: &Simulation, name: &str, from: Quat) -> f64 {
+    rotation::log(orientation(sim, name) * from.conjugate()).length()
+}
+
+/// Slope of log(error) against log(h), by least squares.
+pub fn slope(points: &[(f64, f64)]) -> f64 {
+    let n = points.len() as f64;
+    let logs: Vec<(f64, f64)> = points.iter().map(|(h, e)| (h.ln(), e.ln())).collect();
+    let (mx, my) = (logs.iter().map(|p| p.0).sum::<f64>() / n, logs.iter().map(|p| p.1).sum::<f64>() / n);
+    let cov: f64 = logs.iter().map(|p| (p.0 - mx) * (p.1 - my)).sum();
+    cov / logs.iter().map(|p| (p.0 - mx).powi(2)).sum::<f64>()
+}
