@@ -39,7 +39,7 @@ impl BlockLu {
         self.incoming.sort_unstable();
         self.incoming.dedup();
         if self.n != n || self.incoming != self.edges {
-            std::mem::swap(&mut self.incoming, &mut self.edges);
+            self.edges.clone_from(&self.incoming);
             self.n = n;
             self.analyse();
         }
