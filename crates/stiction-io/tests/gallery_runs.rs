@@ -26,6 +26,15 @@ fn sensor(sim: &Simulation, name: &str) -> Vec<f64> {
 }
 
 #[test]
+fn every_scene_takes_its_first_steps() {
+    for e in gallery::ALL {
+        let sim = run(e.name, Some(5));
+        assert!(sim.state().q.iter().chain(&sim.state().v).all(|x| x.is_finite()), "{}", e.name);
+        assert!(sim.report().energy.kinetic.is_finite(), "{}", e.name);
+    }
+}
+
+#[test]
 fn box_on_the_slope_stays() {
     let sim = run("incline", None);
     let drift = Vec3::from_slice(&sensor(&sim, "box pose")) - Vec3::new(0.0, 0.0, 0.1);

@@ -34,11 +34,24 @@ pub(super) fn is_askew(t: &Touch, rel: &Pose, distance: f64) -> bool {
 }
 
 /// Buffers of the narrow phase; results go to `touches`.
-#[derive(Default)]
 pub(super) struct Scratch {
     pub touches: Vec<Touch>,
     pub polygon: Vec<Corner>,
     pub spare: Vec<Corner>,
+}
+
+/// Two faces of boxes cut each other into at most this many corners.
+const BOX_CORNERS: usize = 8;
+
+impl Default for Scratch {
+    /// Room for boxes from the start: how many corners two equal faces have changes with rounding.
+    fn default() -> Self {
+        Scratch {
+            touches: Vec::with_capacity(BOX_CORNERS),
+            polygon: Vec::with_capacity(BOX_CORNERS),
+            spare: Vec::with_capacity(BOX_CORNERS),
+        }
+    }
 }
 
 /// What a search by separating axes came to.

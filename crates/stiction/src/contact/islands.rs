@@ -113,3 +113,58 @@ impl Islands {
         self.parent[a.max(b) as usize] = a.min(b);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contact::{Friction, Term};
+    use crate::coords::{BlockKind, Layout};
+    use crate::linalg::{BlockMat, Mat3};
+
+    /// Contacts between particles, given by the blocks that they move; `coupled` blocks share entries of A.
+    fn islands(blocks: usize, coupled: &[(u32, u32)], contacts: &[&[u32]]) -> Vec<Vec<u32>> {
+        let mut layout = Layout::new();
+        for _ in 0..blocks {
+            layout.push(BlockKind::Node);
+        }
+        let mut p =
+            ContactProblem { a: BlockMat::with_pattern(&layout, coupled), ..ContactProblem::default() };
+        for moved in contacts {
+            let terms = moved.iter().map(|&block| Term::Node { block, dof: 3 * block, weight: 1.0 });
+            p.j.push(Mat3::IDENTITY, terms);
+            p.friction.push(Friction::Isotropic(0.5));
+        }
+        let mut islands = Islands::default();
+        // A larger problem before leaves nothing behind.
+        islands.find(&ContactProblem { a: BlockMat::with_pattern(&layout, &[(0, 1)]), ..p.clone() });
+        islands.find(&p);
+        assert_eq!(islands.is_empty(), contacts.is_empty());
+        (0..islands.len()).map(|i| islands.contacts(i).to_vec()).collect()
+    }
+
+    #[test]
+    fn contacts_that_share_a_body_are_one_island() {
+        // 4–1, 2 alone, 1–3, 0 alone, 3–4: islands in the order of their smallest block, contacts in theirs.
+        let found = islands(6, &[], &[&[4, 1], &[2], &[1, 3], &[0], &[3, 4], &[2]]);
+        assert_eq!(found, [vec![3], vec![0, 2, 4], vec![1, 5]]);
+    }
+
+    #[test]
+    fn the_order_of_contacts_and_sides_does_not_matter() {
+        let found = islands(6, &[], &[&[3, 4], &[2], &[0], &[3, 1], &[2], &[1, 4]]);
+        assert_eq!(found, [vec![2], vec![0, 3, 5], vec![1, 4]]);
+    }
+
+    #[test]
+    fn dofs_that_are_coupled_through_the_matrix_are_one_island() {
+        let contacts: &[&[u32]] = &[&[0], &[3], &[1]];
+        assert_eq!(islands(4, &[], contacts), [vec![0], vec![2], vec![1]]);
+        assert_eq!(islands(4, &[(3, 2), (2, 0)], contacts), [vec![0, 1], vec![2]]);
+    }
+
+    #[test]
+    fn contacts_that_move_nothing_come_last_and_alone() {
+        assert_eq!(islands(2, &[], &[&[], &[1], &[], &[0, 1]]), [vec![1, 3], vec![0], vec![2]]);
+        assert_eq!(islands(3, &[], &[]), Vec::<Vec<u32>>::new());
+    }
+}

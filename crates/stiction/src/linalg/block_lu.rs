@@ -5,6 +5,8 @@
 //! refine the answer on the operator itself.
 
 use super::Mat6;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// Factors of a block matrix; patterns and memory are kept while the graph stays the same.
 #[derive(Default)]
@@ -25,6 +27,7 @@ pub struct BlockLu {
     lower: Vec<Mat6>,
     upper: Vec<Mat6>,
     work: Vec<[f64; 6]>,
+    analysis: Analysis,
 }
 
 impl BlockLu {
@@ -36,7 +39,7 @@ impl BlockLu {
         self.incoming.sort_unstable();
         self.incoming.dedup();
         if self.n != n || self.incoming != self.edges {
-            std::mem::swap(&mut self.incoming, &mut self.edges);
+            self.edges.clone_from(&self.incoming);
             self.n = n;
             self.analyse();
         }
@@ -142,49 +145,67 @@ impl BlockLu {
     /// Minimum-degree order and fill, by eliminating the graph of explicit neighbour lists.
     fn analyse(&mut self) {
         let n = self.n;
-        let mut near: Vec<Vec<u32>> = vec![Vec::new(); n];
+        let Analysis { near, done, queue, merged } = &mut self.analysis;
+        near.resize_with(n.max(near.len()), Vec::new);
+        for list in &mut near[..n] {
+            list.clear();
+        }
+        // The edges are sorted, so that the lists are too.
         for &(a, b) in &self.edges {
-            near[a as usize].push(b);
             near[b as usize].push(a);
         }
-        for list in &mut near {
-            list.sort_unstable();
+        for &(a, b) in &self.edges {
+            near[a as usize].push(b);
         }
-        let mut done = vec![false; n];
+        done.clear();
+        done.resize(n, false);
         self.position.clear();
         self.position.resize(n, 0);
         self.order.clear();
-        let mut columns: Vec<Vec<u32>> = Vec::with_capacity(n);
-        let mut heap: std::collections::BTreeSet<(usize, u32)> =
-            (0..n).map(|i| (near[i].len(), i as u32)).collect();
-        let mut merged = Vec::new();
-        while let Some((_, k)) = heap.pop_first() {
+        queue.clear();
+        queue.extend((0..n).map(|i| Reverse((near[i].len(), i as u32))));
+        while let Some(Reverse((degree, k))) = queue.pop() {
             let k = k as usize;
+            // Every change of degree puts a row into the queue again; only its latest entry counts.
+            if done[k] || near[k].len() != degree {
+                continue;
+            }
             done[k] = true;
             self.position[k] = self.order.len() as u32;
             self.order.push(k as u32);
+            // From now on the list of k is its column.
             let column = std::mem::take(&mut near[k]);
             for &i in &column {
                 let list = &mut near[i as usize];
-                heap.remove(&(list.len(), i));
-                merge_without(list, &column, i, k as u32, &mut merged);
-                std::mem::swap(list, &mut merged);
-                heap.insert((near[i as usize].len(), i));
+                merge_without(list, &column, i, k as u32, merged);
+                std::mem::swap(list, merged);
+                queue.push(Reverse((list.len(), i)));
             }
-            columns.push(column);
+            near[k] = column;
         }
         self.start.clear();
         self.start.push(0);
         self.below.clear();
-        for column in &columns {
+        for &k in &self.order {
             let from = self.below.len();
-            self.below.extend(column.iter().map(|&i| self.position[i as usize]));
+            self.below.extend(near[k as usize].iter().map(|&i| self.position[i as usize]));
             self.below[from..].sort_unstable();
             self.start.push(self.below.len() as u32);
         }
         self.lower.resize(self.below.len(), Mat6::ZERO);
         self.upper.resize(self.below.len(), Mat6::ZERO);
     }
+}
+
+/// Buffers of the symbolic part.
+#[derive(Default)]
+struct Analysis {
+    /// Neighbours of each row among those not yet eliminated, sorted.
+    near: Vec<Vec<u32>>,
+    done: Vec<bool>,
+    /// Rows by degree, the smallest first.
+    queue: BinaryHeap<Reverse<(usize, u32)>>,
+    merged: Vec<u32>,
 }
 
 /// out = (a ∪ b) without x and y; all sorted.
@@ -244,8 +265,15 @@ fn subtract_vector(y: &mut [f64; 6], a: &Mat6, x: &[f64; 6]) {
 }
 
 /// Inverse by Gauss–Jordan with row exchanges; `None` when it is singular or not finite.
+///
+/// Rows of a rigid body differ in unit, kg and kg·m²: pivots are compared in the scale of the diagonal, so that the
+/// unit of length makes no difference.
 fn invert(a: &Mat6) -> Option<Mat6> {
     let mut m = a.0;
+    let mut weight = [0.0; 6];
+    for (i, w) in weight.iter_mut().enumerate() {
+        *w = 1.0 / m[i][i].abs().max(f64::MIN_POSITIVE).sqrt();
+    }
     let mut inv = [[0.0; 6]; 6];
     for (i, row) in inv.iter_mut().enumerate() {
         row[i] = 1.0;
@@ -253,12 +281,13 @@ fn invert(a: &Mat6) -> Option<Mat6> {
     for k in 0..6 {
         let mut best = k;
         for i in k + 1..6 {
-            if m[i][k].abs() > m[best][k].abs() {
+            if weight[i] * m[i][k].abs() > weight[best] * m[best][k].abs() {
                 best = i;
             }
         }
         m.swap(k, best);
         inv.swap(k, best);
+        weight.swap(k, best);
         let d = 1.0 / m[k][k];
         if !d.is_finite() {
             return None;

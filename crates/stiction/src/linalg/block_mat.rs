@@ -124,3 +124,72 @@ impl BlockMat {
         &self.values[self.value_start[e] as usize..self.value_start[e + 1] as usize]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coords::BlockKind;
+
+    /// A body and two particles; the body is coupled to the second particle.
+    fn mixed() -> BlockMat {
+        let mut layout = Layout::new();
+        for kind in [BlockKind::Rigid, BlockKind::Node, BlockKind::Node] {
+            layout.push(kind);
+        }
+        BlockMat::with_pattern(&layout, &[(2, 0), (0, 2), (2, 0)])
+    }
+
+    #[test]
+    fn the_pattern_is_symmetric_and_sorted() {
+        let m = mixed();
+        let columns = |i| m.row(i).map(|(j, block)| (j, block.len())).collect::<Vec<_>>();
+        assert_eq!(columns(0), [(0, 36), (2, 18)]);
+        assert_eq!(columns(1), [(1, 9)]);
+        assert_eq!(columns(2), [(0, 18), (2, 9)]);
+        assert_eq!((m.block_rows(), m.rows()), (3, 12));
+        assert_eq!([m.block(0), m.block(1), m.block(2)], [(0, 6), (6, 3), (9, 3)]);
+    }
+
+    #[test]
+    fn only_diagonal_blocks_make_it_block_diagonal() {
+        let mut layout = Layout::new();
+        layout.push(BlockKind::Rigid);
+        layout.push(BlockKind::Node);
+        assert!(BlockMat::block_diagonal(&layout).is_block_diagonal());
+        assert!(!BlockMat::with_pattern(&layout, &[(1, 0)]).is_block_diagonal());
+        assert!(!mixed().is_block_diagonal());
+        assert!(mixed().block_mut(0, 1).is_none() && mixed().block_mut(0, 2).is_some());
+    }
+
+    #[test]
+    fn a_product_is_that_of_the_dense_matrix() {
+        let mut m = mixed();
+        let mut dense = [[0.0; 12]; 12];
+        for i in 0..3 {
+            for j in 0..3 {
+                let ((di, ni), (dj, nj)) = (m.block(i), m.block(j));
+                let Some(block) = m.block_mut(i, j) else { continue };
+                for r in 0..ni {
+                    for c in 0..nj {
+                        // Whole numbers, different in every place and not symmetric: sums are exact.
+                        let value = (100 * (di + r) + 7 * (dj + c)) as f64;
+                        block[r * nj + c] = value;
+                        dense[di + r][dj + c] = value;
+                    }
+                }
+            }
+        }
+        let x: Vec<f64> = (0..12).map(|k| (k * k) as f64 - 20.0).collect();
+        let mut y = vec![f64::NAN; 12];
+        m.mul(&x, &mut y);
+        for r in 0..12 {
+            assert_eq!(y[r], (0..12).map(|c| dense[r][c] * x[c]).sum::<f64>(), "row {r}");
+        }
+        assert_eq!(m.diagonal_block(2)[5], dense[10][11]);
+        m.diagonal_block_mut(1)[0] = 5.0;
+        assert_eq!(m.diagonal_block(1)[0], 5.0);
+        m.clear();
+        m.mul(&x, &mut y);
+        assert_eq!(y, [0.0; 12]);
+    }
+}

@@ -16,24 +16,24 @@ pub fn cube(name: impl Into<String>, at: Vec3) -> Body {
     Body::new(name, Geometry::Box { half: Vec3::splat(0.1) }).at(at.x, at.y, at.z)
 }
 
-/// `n` cubes on top of each other.
-pub fn stack(n: usize) -> Scene {
+/// `n` cubes above each other, with `gap` [m] below each.
+pub fn stack(n: usize, gap: f64) -> Scene {
     let mut scene = ground();
     for i in 0..n {
-        scene.bodies.push(cube(format!("cube {i}"), Vec3::new(0.0, 0.0, 0.1 + 0.2 * i as f64)));
+        scene.bodies.push(cube(format!("cube {i}"), Vec3::new(0.0, 0.0, 0.1 + gap + (0.2 + gap) * i as f64)));
     }
     scene
 }
 
-/// A wall of bricks in running bond.
-pub fn wall(columns: usize, rows: usize) -> Scene {
+/// A wall of bricks, every other row shifted by a quarter of a brick, with `gap` [m] below each row.
+pub fn wall(columns: usize, rows: usize, gap: f64) -> Scene {
     let mut scene = ground();
     let half = Vec3::new(0.2, 0.1, 0.1);
     for row in 0..rows {
         for column in 0..columns {
-            let x = 0.401 * (column as f64 + 0.5 * (row % 2) as f64);
+            let x = 0.401 * (column as f64 + 0.25 * (row % 2) as f64);
             let brick = Body::new(format!("brick {row} {column}"), Geometry::Box { half });
-            scene.bodies.push(brick.at(x, 0.0, 0.1 + 0.2 * row as f64));
+            scene.bodies.push(brick.at(x, 0.0, 0.1 + gap + (0.2 + gap) * row as f64));
         }
     }
     scene

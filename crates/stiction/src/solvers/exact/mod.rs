@@ -219,6 +219,7 @@ fn merge_status(all: &mut Status, one: &Status, contacts: &[u32]) {
         let mut named: Vec<usize> = some.iter().map(|&c| contacts[c] as usize).collect();
         if let Status::Infeasible(others) = all {
             named.extend_from_slice(others);
+            named.sort_unstable();
         }
         *all = Status::Infeasible(named);
     } else if rank(one) > rank(all) {
