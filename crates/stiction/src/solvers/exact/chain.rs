@@ -9,8 +9,9 @@ use crate::solvers::TraceRecord;
 /// Below this backward error no solver in 64-bit numbers improves (EXACT §5).
 const FLOOR: f64 = 2e-15;
 
-/// A warm start within this factor of the aim is kept as it is.
-const STILL_GOOD: f64 = 10.0;
+/// A warm start within this factor of the aim, measured by g·h, is kept as it is: a resting force is then right to
+/// 1e-8 of the weight, and what slides fast is judged no more mildly than what rests.
+const STILL_GOOD: f64 = 3.0;
 
 /// Sweeps after which a warm start must be better than starting from zero.
 const MENDING_SWEEPS: usize = 10;
@@ -45,6 +46,8 @@ pub(super) struct Chain<'a, D: Delassus> {
     pub friction: f64,
     /// V [m/s].
     pub speed: f64,
+    /// The least V: g·h in a simulation [m/s].
+    least_speed: f64,
     pub sweeps: usize,
     pub factorizations: usize,
     /// Merit of `b.best`.
@@ -68,7 +71,8 @@ impl<'a, D: Delassus> Chain<'a, D> {
         trace: &'a mut dyn Trace,
     ) -> Self {
         let n = d.contacts();
-        let speed = (0..n).map(|c| d.free(c).length()).fold(speed, f64::max);
+        let least_speed = speed;
+        let speed = (0..n).map(|c| d.free(c).length()).fold(least_speed, f64::max);
         b.best.clear();
         b.best.resize(n, Vec3::ZERO);
         b.a_warm.clear();
@@ -85,6 +89,7 @@ impl<'a, D: Delassus> Chain<'a, D> {
             trace,
             friction: 1.0,
             speed: if speed > 0.0 { speed } else { 1.0 },
+            least_speed,
             sweeps: 0,
             factorizations: 0,
             best_merit: f64::INFINITY,
@@ -117,7 +122,8 @@ impl<'a, D: Delassus> Chain<'a, D> {
         if warm {
             self.evaluate(guess, "warm");
             // What the last step left is not polished again and again.
-            if self.best_velocity <= (STILL_GOOD * self.aim).min(self.settings.tolerance) {
+            let kept = (STILL_GOOD * self.aim).min(self.settings.tolerance);
+            if self.best_velocity * self.speed <= kept * self.least_speed {
                 self.status = Some(Status::Converged);
             }
             if self.finished() {
