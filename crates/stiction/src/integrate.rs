@@ -15,7 +15,7 @@ pub enum Scheme {
     #[default]
     ImplicitEuler,
     /// z = (v + v⁺)/2: second order in smooth motion, keeps the energy of linear systems (COND 4–9). Contacts would
-    /// rebound elastically (ERRATA C2), so the end velocity is made to obey the contact law by a second solve.
+    /// rebound elastically (docs/papers.md, correction C2), so the end velocity is made to obey the contact law by a second solve.
     Midpoint,
 }
 

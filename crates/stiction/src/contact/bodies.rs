@@ -59,6 +59,9 @@ impl Bodies {
     /// Takes the given contacts of `p`. False when `p` has couplings that this form does not know (dofs coupled
     /// through `A`, or blocks that are not the inertia of a particle or a rigid body).
     pub fn prepare(&mut self, p: &ContactProblem, contacts: &[u32]) -> bool {
+        if !p.a.is_block_diagonal() {
+            return false;
+        }
         self.bodies.clear();
         self.frame.clear();
         self.bias.clear();

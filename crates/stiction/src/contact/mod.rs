@@ -56,7 +56,8 @@ pub struct ContactProblem {
     pub h: f64,
     /// Multiply `λ` by this to get a force [N]: 1/h for implicit Euler, 2/h for midpoint.
     pub force_per_lambda: f64,
-    /// Speed [m/s] by which velocity errors are judged: the largest of free contact velocity and g·h.
+    /// Least speed [m/s] by which velocity errors are judged: the stepper sets g·h, and solvers take the larger of it
+    /// and the largest free contact velocity of what they solve.
     pub velocity_scale: f64,
 }
 

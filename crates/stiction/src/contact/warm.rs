@@ -104,7 +104,11 @@ mod tests {
     fn keys_come_first_then_the_nearest_of_the_same_pair() {
         let old = |k, f: f64, x: f64| Carried { key: k, force: Vec3::X * f, point: Vec3::X * x };
         let cache = WarmCache {
-            entries: vec![old(key(0, 1, 1), 1.0, 0.0), old(key(0, 1, 2), 2.0, 1.0), old(key(0, 2, 1), 3.0, 0.0)],
+            entries: vec![
+                old(key(0, 1, 1), 1.0, 0.0),
+                old(key(0, 1, 2), 2.0, 1.0),
+                old(key(0, 2, 1), 3.0, 0.0),
+            ],
         };
         let new = [
             (key(0, 1, 2), Vec3::X),

@@ -18,11 +18,7 @@ impl State {
     /// The frame of a rigid block: origin at its centre of mass.
     pub fn rigid_pose(&self, q: usize) -> Pose {
         let x = &self.q[q..q + 7];
-        Pose {
-            rotation: Quat::from_xyzw(x[4], x[5], x[6], x[3]),
-            translation: Vec3::new(x[0], x[1], x[2]),
-            ..Pose::IDENTITY
-        }
+        Pose { rotation: Quat::from_xyzw(x[4], x[5], x[6], x[3]), translation: Vec3::new(x[0], x[1], x[2]) }
     }
 
     /// Writes the frame of a rigid block.

@@ -478,12 +478,7 @@ fn driven_velocity(model: &Model, state: &State, anchor: &Anchor, other: &Anchor
 }
 
 /// Columns of both sides of a contact.
-fn terms(
-    model: &Model,
-    state: &State,
-    c: &Contact,
-    late: Option<[Vec3; 2]>,
-) -> impl Iterator<Item = Term> {
+fn terms(model: &Model, state: &State, c: &Contact, late: Option<[Vec3; 2]>) -> impl Iterator<Item = Term> {
     let side = |anchor: &Anchor, sign: f64| -> [Option<Term>; 4] {
         let mut out = [None; 4];
         match *anchor {

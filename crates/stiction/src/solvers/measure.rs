@@ -35,13 +35,20 @@ pub fn relaxed_measure<D: Delassus + ?Sized>(d: &D, r: &[Vec3], u: &[Vec3], scal
 /// At or below this [`backward_error`] the answer is as good as 64-bit numbers allow.
 pub const FLOOR: f64 = 2e-15;
 
-/// Error relative to what cancels in it: max_c d_c |nat_c| / (|q_c| + (|W||r|)_c). `size` is a buffer.
-pub fn backward_error<D: Delassus + ?Sized>(d: &mut D, r: &[Vec3], u: &[Vec3], size: &mut Vec<f64>) -> f64 {
+/// Error relative to what cancels in it: max_c d_c |nat_c| / (|q_c| + (|W||r|)_c), with every coefficient of friction
+/// multiplied by `friction`. `size` is a buffer.
+pub fn backward_error<D: Delassus + ?Sized>(
+    d: &mut D,
+    friction: f64,
+    r: &[Vec3],
+    u: &[Vec3],
+    size: &mut Vec<f64>,
+) -> f64 {
     size.clear();
     size.resize(r.len(), 0.0);
     d.magnitude(r, size);
     let terms = |c: usize| (d.free(c).length() + size[c]).max(f64::MIN_POSITIVE);
-    largest(d, |c| natural(d, c, r[c], u[c]) / terms(c))
+    largest(d, |c| cone::natural_map(r[c], u[c], friction * d.mu(c), d.scale(c)) / terms(c))
 }
 
 /// max_c d_c |x_c|; infinite where a number is not finite, so that no solver takes NaN for small.

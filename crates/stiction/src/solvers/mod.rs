@@ -59,7 +59,7 @@ pub struct SolveReport {
     pub iterations: usize,
     /// Factorisations of a system matrix.
     pub factorizations: usize,
-    /// The velocity measure of EXACT §5 that was reached, relative to the velocity scale.
+    /// The velocity measure that was reached, relative to the velocity scale (see [`measure`]).
     pub velocity: f64,
     /// Islands that were solved apart.
     pub islands: usize,

@@ -96,7 +96,7 @@ impl Iteration for Sweeps {
                     return report;
                 }
                 if report.iterations >= self.max_iterations {
-                    let floor = backward_error(d, r, &self.u, &mut self.size) <= super::measure::FLOOR;
+                    let floor = backward_error(d, 1.0, r, &self.u, &mut self.size) <= super::measure::FLOOR;
                     report.status = if floor { Status::Floor } else { Status::Budget };
                     return report;
                 }

@@ -182,8 +182,7 @@ impl Model {
     fn new(y: Vec3, mu: f64, e: f64, d: f64) -> Model {
         let t = tangent_norm(y);
         let (mut theta, mut across) = (Vec3::ZERO, Vec3::ZERO);
-        // NaN counts as open.
-        let (mode, p) = if !(y.x > 0.0) {
+        let (mode, p) = if y.x <= 0.0 || y.x.is_nan() {
             (Mode::Open, Mat3::ZERO)
         } else if t <= mu * y.x {
             (Mode::Stick, Mat3::from_diagonal(Vec3::splat(1.0 / e)))

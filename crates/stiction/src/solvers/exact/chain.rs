@@ -5,9 +5,7 @@ use crate::contact::cone::natural_map;
 use crate::contact::delassus::Delassus;
 use crate::linalg::{Mat3, Vec3};
 use crate::solvers::TraceRecord;
-
-/// Below this backward error no solver in 64-bit numbers improves (EXACT §5).
-const FLOOR: f64 = 2e-15;
+use crate::solvers::measure::{FLOOR, backward_error, velocity_scale};
 
 /// A warm start within this factor of the aim, measured by g·h, is kept as it is: a resting force is then right to
 /// 1e-8 of the weight, and what slides fast is judged no more mildly than what rests.
@@ -71,8 +69,7 @@ impl<'a, D: Delassus> Chain<'a, D> {
         trace: &'a mut dyn Trace,
     ) -> Self {
         let n = d.contacts();
-        let least_speed = speed;
-        let speed = (0..n).map(|c| d.free(c).length()).fold(least_speed, f64::max);
+        let (least_speed, speed) = (speed, velocity_scale(d, speed));
         b.best.clear();
         b.best.resize(n, Vec3::ZERO);
         b.a_warm.clear();
@@ -88,7 +85,7 @@ impl<'a, D: Delassus> Chain<'a, D> {
             settings,
             trace,
             friction: 1.0,
-            speed: if speed > 0.0 { speed } else { 1.0 },
+            speed,
             least_speed,
             sweeps: 0,
             factorizations: 0,
@@ -155,13 +152,8 @@ impl<'a, D: Delassus> Chain<'a, D> {
                 break;
             }
             self.sweep_best(sweeps);
-            while small {
-                let before = self.best_merit;
-                self.polish_best(prox, 12, 6.0);
-                if self.finished() || self.best_merit > 0.1 * before {
-                    break;
-                }
-                self.sweep_best(5);
+            if small {
+                self.polish_while_it_pays(prox);
             }
         }
         // What is good enough is not worth the long way.
@@ -197,6 +189,18 @@ impl<'a, D: Delassus> Chain<'a, D> {
         }
     }
 
+    /// Newton with a few sweeps between runs, as long as each run takes a decade off the merit.
+    fn polish_while_it_pays(&mut self, prox: f64) {
+        loop {
+            let before = self.best_merit;
+            self.polish_best(prox, 12, 6.0);
+            if self.finished() || self.best_merit > 0.1 * before {
+                return;
+            }
+            self.sweep_best(5);
+        }
+    }
+
     /// N(r) = ‖√d (r − P_K(r − û/d))‖₂. Leaves the velocities at `r` in `b.u`, keeps `r` if it is the best so
     /// far, and ends the chain when `r` meets the tolerance.
     pub fn evaluate(&mut self, r: &[Vec3], stage: &'static str) -> f64 {
@@ -228,7 +232,8 @@ impl<'a, D: Delassus> Chain<'a, D> {
             if velocity <= self.aim {
                 self.status = Some(Status::Converged);
             } else {
-                self.best_at_floor = self.backward(r) <= FLOOR;
+                let error = backward_error(self.d, self.friction, r, &self.b.u, &mut self.b.size);
+                self.best_at_floor = error <= FLOOR;
             }
         }
         if self.trace.wants() {
@@ -236,23 +241,6 @@ impl<'a, D: Delassus> Chain<'a, D> {
             self.trace.record(TraceRecord { stage, iteration, factorizations, residual: velocity });
         }
         merit
-    }
-
-    /// max d |nat| / (|q| + (|W||r|)): the error relative to the terms that cancel in it. `b.u` belongs to `r`.
-    fn backward(&mut self, r: &[Vec3]) -> f64 {
-        let mut size = std::mem::take(&mut self.b.size);
-        size.resize(r.len(), 0.0);
-        self.d.magnitude(r, &mut size);
-        let mut worst = 0.0f64;
-        for c in 0..r.len() {
-            let s = self.d.scale(c);
-            let e = s * natural_map(r[c], self.b.u[c], self.mu(c), s).length();
-            if e > 0.0 {
-                worst = worst.max(e / (self.d.free(c).length() + size[c]));
-            }
-        }
-        self.b.size = size;
-        worst
     }
 
     /// Friction coefficient of contact `c` in the present stage.

@@ -5,10 +5,10 @@
 //!
 //! | stage | what | file |
 //! |---|---|---|
-//! | 0 | Alart–Curnier Newton from the impulses of the last step | [`alart_curnier`] |
-//! | 1 | Gauss–Seidel accelerated by nonlinear conjugate gradients (NNCG), then Newton; twice | [`sweep`] |
-//! | 2 | rounds of interior point, proximal point and ADMM, each polished by Newton | [`interior_point`], [`proximal_point`], [`admm`] |
-//! | 2, each round | certificate of infeasibility; continuation where some μ > 1 | [`infeasible`], [`continuation`] |
+//! | 0 | Alart–Curnier Newton from the impulses of the last step | `alart_curnier.rs` |
+//! | 1 | Gauss–Seidel accelerated by nonlinear conjugate gradients (NNCG), then Newton; twice | `sweep.rs` |
+//! | 2 | rounds of interior point, proximal point and ADMM, each polished by Newton | `interior_point.rs`, `proximal_point.rs`, `admm.rs` |
+//! | 2, each round | certificate of infeasibility; continuation where some μ > 1 | `infeasible.rs`, `continuation.rs` |
 //!
 //! Impulses stay in physical units; every constant is dimensionless because each contact is weighted by one
 //! number, `d = trace(W_cc)/3`: scaled impulses are `√d r`, scaled velocities `u/√d`.
@@ -85,7 +85,7 @@ impl Settings {
         Settings {
             tolerance: 1e-4,
             aim: 1e-4,
-            first_sweeps: 50,
+            first_sweeps: 40,
             second_sweeps: 0,
             rounds: 0,
             newton_size: 600,

@@ -31,7 +31,7 @@ impl<D: Delassus> Chain<'_, D> {
                 }
                 let full = self.prox_merit(&next, &centre, shift);
                 let mut best = (full, 1.0);
-                if !(full < 0.9 * residual) {
+                if full >= 0.9 * residual || full.is_nan() {
                     for t in [0.5, 0.2, 0.08] {
                         for c in 0..n {
                             trial[c] = x[c].lerp(next[c], t);
