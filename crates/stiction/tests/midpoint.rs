@@ -1,10 +1,10 @@
 //! The midpoint scheme obeys the contact law at the end of each step, too.
 //!
-//! With the contact law on z = (v + v⁺)/2 alone, a body that is stopped in a step (z = 0) leaves it with v⁺ = −v: it would
-//! bounce elastically off every floor, and a body at rest would flip between ±v. So dropped bodies with e = 0 come to
-//! rest in the step after they arrive, and stay there with a velocity below 1e-9 m/s. A sliding box follows
-//! v⁺ = v − μ g h, x⁺ = x + h (v + v⁺)/2, so that its stopping distance is v₀²/(2 μ g) to second order (1e-5 at 1 ms);
-//! on an incline a box slides by exactly ½ a t².
+//! With the contact law on z = (v + v⁺)/2 alone, a body that is stopped in a step (z = 0) leaves it with v⁺ = −v: it
+//! would bounce elastically off every floor, and a body at rest would flip between ±v. So dropped bodies with e = 0 come
+//! to rest in the step after they arrive, and stay there with a velocity below 1e-9 m/s. A sliding box follows
+//! v⁺ = v − μ g h, x⁺ = x + h (v + v⁺)/2, so that its stopping distance is v₀²/(2 μ g) to second order (1e-5 at
+//! 1 ms); on an incline a box slides by exactly ½ a t².
 
 mod stage;
 

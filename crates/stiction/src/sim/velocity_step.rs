@@ -456,9 +456,10 @@ fn normal_bias(scheme: Scheme, model: &Model, state: &State, c: &Contact, h: f64
 
 /// Mean velocity over the step of a point that moves as prescribed; zero for points with columns.
 ///
-/// A rigid body that meets it moves by `h v` at its centre of mass and turns by `h ω`. So the velocity of the prescribed
-/// motion is taken at that centre along the chord of the step, and from there to the contact by ω: then a body can stick to
-/// a turning one at all of its contacts. Chords at each contact would differ by a contraction that no rigid body follows.
+/// A rigid body that meets it moves by `h v` at its centre of mass and turns by `h ω`. So the velocity of the
+/// prescribed motion is taken at that centre along the chord of the step, and from there to the contact by ω: then a
+/// body can stick to a turning one at all of its contacts. Chords at each contact would differ by a contraction that
+/// no rigid body follows.
 fn driven_velocity(model: &Model, state: &State, anchor: &Anchor, other: &Anchor, h: f64) -> Vec3 {
     match *anchor {
         Anchor::Kinematic { body, local } => {
