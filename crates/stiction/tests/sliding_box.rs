@@ -1,9 +1,9 @@
 //! A box on a floor, pushed by F at its centre, stays exactly where it is for F < μ m g and slides with
 //! a = F/m − μ g above; a box with speed v₀ stops after v₀²/(2 μ g).
 //!
-//! Step by step the box follows v_n = v_{n−1} + h a, x_n = x_{n−1} + h v_n to 1e-9 (v never below zero when it brakes)
+//! Step by step the box follows v_n = v_{n−1} + h a, x_n = x_{n−1} + h v_n to 5e-9 (v never below zero when it brakes)
 //! at 1 ms with the exact solver, to 1e-6 with Gauss–Seidel; the stopping distance is right to 0.5 %. It neither lifts
-//! nor turns (less than 1e-8 rad; Gauss–Seidel 1e-5).
+//! nor turns (less than 1e-8 rad; Gauss–Seidel 2e-6).
 
 mod stage;
 
@@ -13,9 +13,9 @@ use stiction::{Quat, Scene, Scheme, Simulation, SolverKind, Vec3};
 
 const H: f64 = 1e-3;
 const MU: f64 = 0.5;
-/// Solvers of Coulomb's law with what they may be off by after a second [m, m/s, rad]: Gauss–Seidel stops at its
-/// tolerance, Newton goes on to rounding.
-const SOLVERS: [(SolverKind, f64); 2] = [(SolverKind::Exact, 1e-9), (SolverKind::Pgs, 1e-6)];
+/// Solvers of Coulomb's law with what they may be off by after a second [m, m/s]. The exact one aims at 1e-9 of the
+/// fastest speed, here 2 m/s, at each step; Gauss–Seidel stops at its tolerance.
+const SOLVERS: [(SolverKind, f64); 2] = [(SolverKind::Exact, 5e-9), (SolverKind::Pgs, 1e-6)];
 
 fn pushed(force: Vec3) -> Scene {
     let mut scene = floor(MU);
@@ -33,7 +33,7 @@ fn pushed(force: Vec3) -> Scene {
 
 fn upright(sim: &Simulation, small: f64) {
     let turn = turned(sim, "box", Quat::IDENTITY);
-    assert!(turn < 10.0 * small, "turned by {turn} rad");
+    assert!(turn < 2.0 * small, "turned by {turn} rad");
     let lift = position(sim, "box").z - 0.1;
     assert!(lift.abs() < small, "lifted by {lift} m");
 }
@@ -46,8 +46,8 @@ fn below_the_threshold_it_stays() {
             let mut sim = start_with(&pushed(push), Scheme::ImplicitEuler, solver);
             run(&mut sim, H, 1000);
             let (x, v) = (position(&sim, "box") - Vec3::Z * 0.1, velocity(&sim, "box"));
-            assert!(v.length() < 0.1 * small, "{solver:?} at {share} of the threshold: speed {v}");
-            assert!(x.length() < 0.1 * small, "{solver:?} at {share} of the threshold: moved {x}");
+            assert!(v.length() < 0.02 * small, "{solver:?} at {share} of the threshold: speed {v}");
+            assert!(x.length() < 0.02 * small, "{solver:?} at {share} of the threshold: moved {x}");
             upright(&sim, small);
         }
     }

@@ -6,7 +6,7 @@ use crate::collide::{Collider, Contact};
 use crate::contact::residual::Yardstick;
 use crate::contact::warm::{Carried, Matching, WarmCache};
 use crate::contact::{ContactKey, ContactProblem, Residuals, Solution, Term};
-use crate::coords::{Anchor, BodyId, NodeId, ShapeId, State};
+use crate::coords::{Anchor, BodyId, NodeId, ShapeId, State, rotation};
 use crate::error::StepError;
 use crate::integrate::{Scheme, advance};
 use crate::linalg::{BlockMat, Vec3};
@@ -248,7 +248,8 @@ impl VelocityStepper {
             };
             p.j.push(c.frame, terms(model, state, c, late));
             // Bodies without columns: their material point's mean velocity over the step.
-            let moving = driven_velocity(model, state, &c.a, h) - driven_velocity(model, state, &c.b, h);
+            let moving =
+                driven_velocity(model, state, &c.a, &c.b, h) - driven_velocity(model, state, &c.b, &c.a, h);
             let mut bias = c.frame * moving;
             bias.x += normal_bias(self.settings.scheme, model, state, c, h);
             p.bias.push(bias);
@@ -292,7 +293,7 @@ impl VelocityStepper {
             if c.gap > -MISSED * reach(c.key.shape_a).min(reach(c.key.shape_b)) {
                 continue;
             }
-            let side = |anchor: &Anchor| match *anchor {
+            let side = |anchor: &Anchor, other: &Anchor| match *anchor {
                 Anchor::Rigid { body, .. } => {
                     let b = &model.bodies[body.index()];
                     let arm = c.point - Vec3::from_slice(&self.ahead.q[b.q..]);
@@ -300,9 +301,9 @@ impl VelocityStepper {
                     (arm, v + Vec3::from_slice(&self.solution.v[b.dof + 3..]).cross(arm))
                 }
                 Anchor::Node(n) => (Vec3::ZERO, model.node_velocity(&self.ahead, n)),
-                _ => (Vec3::ZERO, driven_velocity(model, state, anchor, h)),
+                _ => (Vec3::ZERO, driven_velocity(model, state, anchor, other, h)),
             };
-            let ((arm_a, v_a), (arm_b, v_b)) = (side(&c.a), side(&c.b));
+            let ((arm_a, v_a), (arm_b, v_b)) = (side(&c.a, &c.b), side(&c.b, &c.a));
             let gap = c.gap - h * c.normal().dot(v_a - v_b);
             let late = Contact { gap, ..*c };
             match self.contacts[..before].binary_search_by(|o| o.key.cmp(&c.key)) {
@@ -454,12 +455,24 @@ fn normal_bias(scheme: Scheme, model: &Model, state: &State, c: &Contact, h: f64
 }
 
 /// Mean velocity over the step of a point that moves as prescribed; zero for points with columns.
-fn driven_velocity(model: &Model, state: &State, anchor: &Anchor, h: f64) -> Vec3 {
+///
+/// A rigid body that meets it moves by `h v` at its centre of mass and turns by `h ω`. So the velocity of the
+/// prescribed motion is taken at that centre along the chord of the step, and from there to the contact by ω: then a
+/// body can stick to a turning one at all of its contacts. Chords at each contact would differ by a contraction that
+/// no rigid body follows.
+fn driven_velocity(model: &Model, state: &State, anchor: &Anchor, other: &Anchor, h: f64) -> Vec3 {
     match *anchor {
         Anchor::Kinematic { body, local } => {
             let b = &model.bodies[body.index()];
-            let at = |t: f64| b.motion.pose_at(&b.start, t).transform_point(local + b.com);
-            (at(state.t + h) - at(state.t)) / h
+            let (now, then) = (b.motion.pose_at(&b.start, state.t), b.motion.pose_at(&b.start, state.t + h));
+            let turn = then.rotation * now.rotation.conjugate();
+            let point = now.transform_point(local + b.com);
+            let centre = match *other {
+                Anchor::Rigid { body, .. } => Vec3::from_slice(&state.q[model.bodies[body.index()].q..]),
+                _ => point,
+            };
+            let moved = then.translation + turn * (centre - now.translation) - centre;
+            (moved + rotation::log(turn).cross(point - centre)) / h
         }
         _ => Vec3::ZERO,
     }

@@ -7,8 +7,9 @@ use crate::linalg::{Mat3, Vec3};
 use crate::solvers::TraceRecord;
 use crate::solvers::measure::{FLOOR, backward_error, velocity_scale};
 
-/// A warm start within this factor of the aim is kept as it is.
-const STILL_GOOD: f64 = 10.0;
+/// A warm start within this factor of the aim, measured by g·h, is kept as it is: a resting force is then right to
+/// 1e-8 of the weight, and what slides fast is judged no more mildly than what rests.
+const STILL_GOOD: f64 = 3.0;
 
 /// Sweeps after which a warm start must be better than starting from zero.
 const MENDING_SWEEPS: usize = 10;
@@ -43,6 +44,8 @@ pub(super) struct Chain<'a, D: Delassus> {
     pub friction: f64,
     /// V [m/s].
     pub speed: f64,
+    /// The least V: g·h in a simulation [m/s].
+    least_speed: f64,
     pub sweeps: usize,
     pub factorizations: usize,
     /// Merit of `b.best`.
@@ -66,7 +69,7 @@ impl<'a, D: Delassus> Chain<'a, D> {
         trace: &'a mut dyn Trace,
     ) -> Self {
         let n = d.contacts();
-        let speed = velocity_scale(d, speed);
+        let (least_speed, speed) = (speed, velocity_scale(d, speed));
         b.best.clear();
         b.best.resize(n, Vec3::ZERO);
         b.a_warm.clear();
@@ -83,6 +86,7 @@ impl<'a, D: Delassus> Chain<'a, D> {
             trace,
             friction: 1.0,
             speed,
+            least_speed,
             sweeps: 0,
             factorizations: 0,
             best_merit: f64::INFINITY,
@@ -115,7 +119,8 @@ impl<'a, D: Delassus> Chain<'a, D> {
         if warm {
             self.evaluate(guess, "warm");
             // What the last step left is not polished again and again.
-            if self.best_velocity <= (STILL_GOOD * self.aim).min(self.settings.tolerance) {
+            let kept = (STILL_GOOD * self.aim).min(self.settings.tolerance);
+            if self.best_velocity * self.speed <= kept * self.least_speed {
                 self.status = Some(Status::Converged);
             }
             if self.finished() {

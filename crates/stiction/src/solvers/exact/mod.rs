@@ -38,7 +38,7 @@ use rayon::prelude::*;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// An answer counts as converged when its velocity measure, relative to the velocity scale, is below this.
-    /// 1e-8 for single problems, 1e-6 in time stepping, 1e-4 in real time.
+    /// 1e-9 for single problems, 1e-6 in time stepping, 1e-4 in real time.
     pub tolerance: f64,
     /// Stages 0 and 1 go on down to this, because a last Newton step costs little: the natural map then stays
     /// below 1e-8 m/s at free velocities of several m/s.
@@ -60,7 +60,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
-            tolerance: 1e-8,
+            tolerance: 1e-9,
             aim: 1e-9,
             first_sweeps: 100,
             second_sweeps: 300,
