@@ -1,5 +1,5 @@
-//! The laws know no favourite frame, direction or unit. A box thrown with spin onto a floor, which lands on a corner,
-//! slides and comes to rest, and a second box that it runs into, do the same
+//! The laws know no favourite frame, direction or unit. A body thrown with spin onto a floor, which lands on a corner,
+//! slides and comes to rest, and a second one that it runs into, do the same
 //!
 //! - on a floor that moves uniformly, seen from the floor;
 //! - in a scene that is turned as a whole, gravity included;
@@ -14,37 +14,54 @@ use stiction::{Body, Geometry, Pose, Quat, Scene, Scheme, SimSettings, Simulatio
 
 const H: f64 = 0.005;
 
+/// What is thrown at what.
+#[derive(Clone, Copy, Debug)]
+enum Shapes {
+    Boxes,
+    Tetrahedra,
+}
+
 /// How long and how exactly to run, and the difference [m, m/s, rad/s] that rounding and solver may make.
 #[derive(Clone, Copy)]
 struct Demand {
+    shapes: Shapes,
     steps: usize,
     tolerance: Option<f64>,
     difference: f64,
 }
 
 /// Until the boxes have met and landed on their edges: solved to rounding.
-const FLIGHT: Demand = Demand { steps: 60, tolerance: Some(1e-12), difference: 1e-10 };
-/// Until rest, with the defaults: each step may be off by 1e-6 of g·h, 5e-8 m/s.
-const ALL: Demand = Demand { steps: 240, tolerance: None, difference: 1e-6 };
+const FLIGHT: Demand = Demand { shapes: Shapes::Boxes, steps: 60, tolerance: Some(1e-12), difference: 1e-10 };
+/// Until rest, with the default tolerance. On three corners: how a box that slides and turns loads its four is not
+/// determined by the law, and so nor is where it comes to rest.
+const REST: Demand = Demand { shapes: Shapes::Tetrahedra, steps: 240, tolerance: None, difference: 1e-8 };
 /// Every case in which the answers are compared.
 const CASES: [(Scheme, Demand); 4] = [
     (Scheme::ImplicitEuler, FLIGHT),
     (Scheme::Midpoint, FLIGHT),
-    (Scheme::ImplicitEuler, ALL),
-    (Scheme::Midpoint, ALL),
+    (Scheme::ImplicitEuler, REST),
+    (Scheme::Midpoint, REST),
 ];
 
-/// Two boxes above a floor; the first is thrown at the second.
-fn thrown() -> Scene {
-    let mut scene = scenes::ground();
-    let mut first =
-        Body::new("first", Geometry::Box { half: Vec3::new(0.2, 0.15, 0.1) }).at(-0.6, 0.05, 0.35);
+/// Two bodies above a floor; the first is thrown at the second.
+fn thrown(shapes: Shapes) -> Scene {
+    let hull = |p: [[f64; 3]; 4]| Geometry::ConvexHull { points: p.map(Vec3::from_array).to_vec() };
+    let (first, second) = match shapes {
+        Shapes::Boxes => (
+            Geometry::Box { half: Vec3::new(0.2, 0.15, 0.1) },
+            Geometry::Box { half: Vec3::new(0.1, 0.2, 0.15) },
+        ),
+        Shapes::Tetrahedra => (
+            hull([[-0.2, -0.15, -0.1], [0.2, -0.1, -0.1], [0.0, 0.2, -0.1], [0.05, 0.0, 0.1]]),
+            hull([[-0.15, -0.2, -0.15], [0.2, 0.05, -0.15], [-0.1, 0.2, -0.15], [-0.05, 0.0, 0.15]]),
+        ),
+    };
+    let mut first = Body::new("first", first).at(-0.6, 0.05, 0.35).with_mass(3.0);
     first.velocity = Vec3::new(3.0, 0.3, 0.5);
     first.spin = Vec3::new(1.0, 2.0, -1.5);
-    first.mass = MassSpec::Mass(3.0);
-    let second = Body::new("second", Geometry::Box { half: Vec3::new(0.1, 0.2, 0.15) }).at(0.31, -0.03, 0.15);
+    let mut scene = scenes::ground();
     scene.bodies.push(first);
-    scene.bodies.push(second.with_mass(5.0));
+    scene.bodies.push(Body::new("second", second).at(0.31, -0.03, 0.15).with_mass(5.0));
     scene
 }
 
@@ -78,17 +95,20 @@ fn difference(a: &[[(Pose, Vec3, Vec3); 2]], b: &[[(Pose, Vec3, Vec3); 2]]) -> f
     worst
 }
 
-/// The scene hits, slides and comes to rest, or it would say little.
+/// They hit, slide and come to rest, or the scene would say little.
 #[test]
-fn the_boxes_meet_slide_and_come_to_rest() {
-    for scheme in [Scheme::ImplicitEuler, Scheme::Midpoint] {
-        let all = run(&thrown(), H, scheme, ALL);
-        let (pose, v, w) = all[ALL.steps - 1][1];
-        assert!(pose.translation.x > 0.35, "the second box was pushed: {pose:?}");
-        assert!(v.length() < 1e-6 && w.length() < 1e-6, "it rests again: {v} {w}");
-        let (pose, v, w) = all[ALL.steps - 1][0];
-        assert!(v.length() < 1e-6 && w.length() < 1e-6, "{v} {w}");
-        assert!((pose.translation.z - 0.1).abs() < 1e-4, "the first box lies flat: {pose:?}");
+fn the_bodies_meet_slide_and_come_to_rest() {
+    for (scheme, shapes) in [Scheme::ImplicitEuler, Scheme::Midpoint]
+        .map(|s| [(s, Shapes::Boxes), (s, Shapes::Tetrahedra)])
+        .concat()
+    {
+        let demand = Demand { shapes, ..REST };
+        let all = run(&thrown(shapes), H, scheme, demand);
+        let start = all[0][1].0.translation.x;
+        assert!(all[FLIGHT.steps - 1][1].0.translation.x > start + 0.01, "{shapes:?}: the second is pushed");
+        for (_, v, w) in all[demand.steps - 1] {
+            assert!(v.length() < 1e-6 && w.length() < 1e-6, "{shapes:?}: they rest again: {v} {w}");
+        }
     }
 }
 
@@ -96,7 +116,7 @@ fn the_boxes_meet_slide_and_come_to_rest() {
 fn uniform_motion_of_everything_changes_nothing() {
     for (scheme, demand) in CASES {
         let velocity = Vec3::new(3.0, -2.0, 0.7);
-        let mut scene = thrown();
+        let mut scene = thrown(demand.shapes);
         scene.bodies[0].motion = Motion::Constant { velocity, spin: Vec3::ZERO };
         for b in &mut scene.bodies[1..] {
             b.velocity += velocity;
@@ -108,7 +128,7 @@ fn uniform_motion_of_everything_changes_nothing() {
                 *v -= velocity;
             }
         }
-        let d = difference(&run(&thrown(), H, scheme, demand), &moving);
+        let d = difference(&run(&thrown(demand.shapes), H, scheme, demand), &moving);
         assert!(d < demand.difference, "{scheme:?}: {d}");
     }
 }
@@ -117,7 +137,7 @@ fn uniform_motion_of_everything_changes_nothing() {
 fn turning_everything_turns_the_answer() {
     for (scheme, demand) in CASES {
         let turn = Quat::from_axis_angle(Vec3::new(0.3, -0.8, 0.5).normalize(), 2.1);
-        let mut scene = thrown();
+        let mut scene = thrown(demand.shapes);
         scene.gravity = turn * scene.gravity;
         for b in &mut scene.bodies {
             b.pose = Pose::from_rotation(turn) * b.pose;
@@ -129,7 +149,7 @@ fn turning_everything_turns_the_answer() {
             *pose = Pose::from_rotation(turn.inverse()) * *pose;
             (*v, *w) = (turn.inverse() * *v, turn.inverse() * *w);
         }
-        let d = difference(&run(&thrown(), H, scheme, demand), &turned);
+        let d = difference(&run(&thrown(demand.shapes), H, scheme, demand), &turned);
         assert!(d < demand.difference, "{scheme:?}: {d}");
     }
 }
@@ -143,7 +163,7 @@ fn in_units(
     demand: Demand,
 ) -> Vec<[(Pose, Vec3, Vec3); 2]> {
     let speed = length / time;
-    let mut scene = thrown();
+    let mut scene = thrown(demand.shapes);
     scene.gravity *= length / (time * time);
     scene.contact.recovery_speed *= speed;
     scene.contact.restitution_threshold *= speed;
@@ -154,8 +174,10 @@ fn in_units(
         if let MassSpec::Mass(m) = &mut b.mass {
             *m *= mass;
         }
-        if let Geometry::Box { half } = &mut b.shapes[0].geometry {
-            *half *= length;
+        match &mut b.shapes[0].geometry {
+            Geometry::Box { half } => *half *= length,
+            Geometry::ConvexHull { points } => points.iter_mut().for_each(|p| *p *= length),
+            _ => {}
         }
     }
     let mut all = run(&scene, H * time, scheme, demand);
@@ -170,7 +192,7 @@ fn in_units(
 #[test]
 fn size_time_and_mass_scale_out() {
     for (scheme, demand) in CASES {
-        let plain = run(&thrown(), H, scheme, demand);
+        let plain = run(&thrown(demand.shapes), H, scheme, demand);
         // From millimetres to a hundred metres at the same gravity; millimetres and tonnes; light dust, heavy rock.
         for (length, mass) in [(1e-3, 1.0), (1e-3, 1e-9), (0.1, 1e3), (10.0, 1e-3), (100.0, 1e6)] {
             let d = difference(&plain, &in_units(length, f64::sqrt(length), mass, scheme, demand));
@@ -185,8 +207,11 @@ fn size_time_and_mass_scale_out() {
 
 #[test]
 fn powers_of_two_change_no_bit() {
-    for (scheme, demand) in CASES {
-        let plain = run(&thrown(), H, scheme, demand);
+    let boxes = Demand { shapes: Shapes::Boxes, ..REST };
+    for (scheme, demand) in
+        [(Scheme::ImplicitEuler, boxes), (Scheme::Midpoint, boxes)].into_iter().chain(CASES)
+    {
+        let plain = run(&thrown(demand.shapes), H, scheme, demand);
         for (length, time, mass) in [(-10, -5, 0), (-10, -5, -30), (6, 3, 20), (10, 0, -10), (0, 0, 40)] {
             let two = |k| 2f64.powi(k);
             let scaled = in_units(two(length), two(time), two(mass), scheme, demand);
