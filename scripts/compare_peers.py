@@ -75,8 +75,8 @@ def run_stiction(scene, solver):
         t, q = read_poses(os.path.join(d, "out", "recording.stic"), [b["name"] for b in scene["bodies"] if not b["fixed"]])
         rows = np.genfromtxt(os.path.join(d, "out", "report.csv"), delimiter=",", names=True, dtype=None, encoding=None)
     tail = rows[rows["t"] > scene["T"] - scene.get("tail", 1.0)]
-    stages = ["collide_s", "assemble_s", "solve_s", "measure_s", "advance_s"]
-    tail_time = sum(float(np.sum(tail[s])) for s in stages if s in rows.dtype.names)
+    stages = ["collide", "assemble", "solve", "measure", "advance"]
+    tail_time = sum(float(np.sum(tail[s])) for s in stages)
     v = velocities(t, q)
     keep = slice(0, None, scene["sample_every"])
     return dict(t=t[keep].tolist(), q=q[keep].tolist(), v=v[keep].tolist(), steps=timed["steps"], wall=timed["wall_seconds"],

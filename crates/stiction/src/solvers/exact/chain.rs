@@ -14,6 +14,9 @@ const STILL_GOOD: f64 = 3.0;
 /// Sweeps after which a warm start must be better than starting from zero.
 const MENDING_SWEEPS: usize = 10;
 
+/// The floor of 64-bit numbers is never above this velocity measure on a mass ratio below 1e12: no need to look.
+const FLOOR_AT_MOST: f64 = 1e-2;
+
 /// Vectors of the chain, kept from step to step.
 #[derive(Default)]
 pub(super) struct Buffers {
@@ -231,7 +234,7 @@ impl<'a, D: Delassus> Chain<'a, D> {
             self.b.best.copy_from_slice(r);
             if velocity <= self.aim {
                 self.status = Some(Status::Converged);
-            } else {
+            } else if velocity < FLOOR_AT_MOST {
                 let error = backward_error(self.d, self.friction, r, &self.b.u, &mut self.b.size);
                 self.best_at_floor = error <= FLOOR;
             }

@@ -6,7 +6,7 @@ use crate::contact::delassus::Delassus;
 use crate::linalg::Vec3;
 
 /// The merit costs about half a sweep, so it is looked at only every so many sweeps.
-const JUDGE_EVERY: usize = 5;
+const JUDGE_EVERY: usize = 10;
 
 impl<D: Delassus> Chain<'_, D> {
     /// Up to `n` accelerated sweeps from the best impulse.
