@@ -116,6 +116,11 @@ pub fn solver() -> impl TypedValueParser<Value = SolverKind> {
     })
 }
 
+/// The law that the answers of a solver satisfy, as reports name it.
+pub fn law(kind: SolverKind) -> &'static str {
+    if kind.solves_coulomb() { "coulomb" } else { "convex-relaxation" }
+}
+
 const SCHEMES: [Scheme; 2] = [Scheme::ImplicitEuler, Scheme::Midpoint];
 
 fn scheme() -> impl TypedValueParser<Value = Scheme> {

@@ -30,15 +30,17 @@ impl OutputDir {
         &self.dir
     }
 
-    /// Where to write the file `name` until [`finish`](OutputDir::finish) gives it that name.
-    pub fn part(&mut self, name: &str) -> PathBuf {
+    /// Where to write the file `name` until [`finish`](OutputDir::finish) gives it that name, which must be free for
+    /// a file: better to hear of it before a long run than after.
+    pub fn part(&mut self, name: &str) -> Result<PathBuf> {
+        not_a_folder(&self.dir.join(name))?;
         self.names.push(name.into());
-        self.part_path(name)
+        Ok(self.part_path(name))
     }
 
     /// A buffered file that gets its name at the end.
     pub fn file(&mut self, name: &str) -> Result<OutputFile> {
-        let path = self.part(name);
+        let path = self.part(name)?;
         let file = File::create(&path).map_err(|e| unwritable(&path, &e))?;
         Ok(OutputFile { file: BufWriter::new(file), path })
     }
@@ -50,13 +52,20 @@ impl OutputDir {
         f.close()
     }
 
-    /// Gives every file its name.
+    /// Gives every file its name, or none of them.
     pub fn finish(mut self) -> Result<()> {
-        while let Some(name) = self.names.pop() {
-            let to = self.dir.join(&name);
-            fs::rename(self.part_path(&name), &to).map_err(|e| unwritable(&to, &e))?;
-            self.made = None;
+        for (i, name) in self.names.iter().enumerate() {
+            let to = self.dir.join(name);
+            if let Err(e) = fs::rename(self.part_path(name), &to) {
+                for done in &self.names[..i] {
+                    // The error that matters is the first one.
+                    let _ = fs::remove_file(self.dir.join(done));
+                }
+                return Err(unwritable(&to, &e));
+            }
         }
+        self.names.clear();
+        self.made = None;
         Ok(())
     }
 
@@ -111,11 +120,30 @@ pub fn print(text: &str) -> Result<Outcome> {
     }
 }
 
-/// Writes a whole file, complete or not at all.
-pub fn write_file(path: &Path, content: &str) -> Result<()> {
+/// Checks that [`write_file`] will be able to write `path`, before the work whose result goes there.
+pub fn check_target(path: &Path) -> Result<()> {
+    not_a_folder(path)?;
+    let part = part_beside(path);
+    File::create(&part).and_then(|_| fs::remove_file(&part)).map_err(|e| unwritable(path, &e))
+}
+
+fn not_a_folder(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        let problem = format!("{}: cannot be written: it is a folder", path.display());
+        return Err(error(problem, "remove or rename the folder, or choose another place"));
+    }
+    Ok(())
+}
+
+fn part_beside(path: &Path) -> PathBuf {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
-    let part = PathBuf::from(part);
+    part.into()
+}
+
+/// Writes a whole file, complete or not at all.
+pub fn write_file(path: &Path, content: &str) -> Result<()> {
+    let part = part_beside(path);
     fs::write(&part, content).and_then(|()| fs::rename(&part, path)).map_err(|e| {
         // What was written of it must not stay; it may not exist.
         let _ = fs::remove_file(&part);
@@ -173,6 +201,20 @@ mod tests {
         out.write("a.txt", "1").unwrap();
         drop(out);
         assert!(!dir.exists());
+    }
+
+    #[test]
+    fn one_name_that_is_taken_gives_no_file_its_name() {
+        let dir = fresh("taken");
+        let mut out = OutputDir::create(&dir).unwrap();
+        out.write("a.txt", "1").unwrap();
+        out.write("b.txt", "2").unwrap();
+        fs::create_dir(dir.join("b.txt")).unwrap();
+        assert!(out.file("b.txt").is_err());
+        assert!(out.finish().is_err());
+        let left: Vec<_> = fs::read_dir(&dir).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(left, ["b.txt"]);
+        fs::remove_dir_all(dir).unwrap();
     }
 
     #[test]

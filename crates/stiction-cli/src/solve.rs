@@ -1,9 +1,9 @@
 //! `stiction solve`: a bare contact problem from a file.
 
-use crate::args::{positive, solver};
+use crate::args::{law, positive, solver};
 use crate::clock::Stopwatch;
 use crate::failure::{Outcome, Result};
-use crate::output::{csv_line, csv_number, print, write_file};
+use crate::output::{check_target, csv_line, csv_number, print, write_file};
 use crate::table::{Paint, Table, duration, number};
 use clap::Args;
 use serde_json::json;
@@ -56,6 +56,9 @@ pub struct SolveArgs {
 /// Solves a problem.
 pub fn solve(args: &SolveArgs) -> Result<Outcome> {
     let problem = problem::read(&args.problem)?;
+    for path in args.out.iter().chain(&args.trace) {
+        check_target(path)?;
+    }
     let p = &problem.local;
     let settings = SolverSettings { tolerance: args.tol, max_iterations: args.max_iter };
     let mut r = vec![Vec3::ZERO; p.contacts()];
@@ -69,11 +72,16 @@ pub fn solve(args: &SolveArgs) -> Result<Outcome> {
     let took = watch.elapsed();
     let u = velocity(p, &r);
     let natural_rel = natural_relative(p, &r, &u);
-    if let Some(path) = &args.out {
-        problem::write_solution(path, &problem.solution(&r))?;
-    }
     if let Some(path) = &args.trace {
         write_file(path, &trace_csv(&records))?;
+    }
+    if let Some(path) = &args.out {
+        problem::write_solution(path, &problem.solution(&r)).inspect_err(|_| {
+            if let Some(trace) = &args.trace {
+                // Both or none; the error that matters is the first one.
+                let _ = std::fs::remove_file(trace);
+            }
+        })?;
     }
     let solved = report.status.is_solved();
     let outcome = if solved { Outcome::Good } else { Outcome::Unsolved };
@@ -82,6 +90,7 @@ pub fn solve(args: &SolveArgs) -> Result<Outcome> {
         let mut json = json!({
             "problem": args.problem.display().to_string(),
             "solver": args.solver.name(),
+            "law": law(args.solver),
             "contacts": p.contacts(),
             "dimension": problem.dim,
             "iterations": report.iterations,

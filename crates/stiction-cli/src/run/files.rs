@@ -48,7 +48,7 @@ impl RunFiles {
             header.extend(s.columns().iter().map(|c| format!("{}.{c}", s.name)));
         }
         sensors.put(&csv_line(&header))?;
-        let recording = recording::Writer::create(&dir.part("recording.stic"), model, extra)?;
+        let recording = recording::Writer::create(&dir.part("recording.stic")?, model, extra)?;
         Ok(RunFiles { dir, report, sensors, recording, values: Vec::new() })
     }
 

@@ -80,6 +80,22 @@ fn problems_that_are_none_are_refused() {
 }
 
 #[test]
+fn a_solution_and_its_curve_are_written_both_or_not_at_all() {
+    let f = Folder::new("both");
+    let weak = ["--solver", "pgs", "--max-iter", "1", "--steps", "1", "--dump-problem", "hard"];
+    f.stiction(&[&["run", "heavy-stack"], &weak[..]].concat());
+    let solve = |out: &str, trace: &str| {
+        refused(
+            &f,
+            &["solve", "hard/step-00001.npz", "--out", out, "--trace", trace],
+            &["cannot be written", "nowhere"],
+        );
+    };
+    solve("s.npz", "nowhere/t.csv");
+    solve("nowhere/s.npz", "t.csv");
+}
+
+#[test]
 fn output_that_cannot_be_written_is_refused_with_its_path() {
     let f = Folder::new("output");
     f.write("file", "in the way");
@@ -90,6 +106,9 @@ fn output_that_cannot_be_written_is_refused_with_its_path() {
         &["file/sub", "cannot be written"],
     );
     refused(&f, &["run", "heavy-stack", "--steps", "2", "--dump-problem", "file/sub"], &["file/sub"]);
+    std::fs::create_dir_all(f.path().join("taken/report.csv")).unwrap();
+    refused(&f, &["run", "heavy-stack", "--steps", "2", "--out", "taken"], &["taken/report.csv", "folder"]);
+    assert_eq!(f.names("taken"), ["report.csv"]);
     refused(&f, &["bench", "inclines", "--out", "file/sub"], &["file/sub", "cannot be written"]);
     assert_eq!(std::fs::read_to_string(f.path().join("file")).unwrap(), "in the way");
 }
