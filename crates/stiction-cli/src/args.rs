@@ -19,7 +19,7 @@ pub struct SceneArgs {
     pub overrides: Vec<(String, String)>,
 
     /// Time step [s]; the scene has its own
-    #[arg(long, value_name = "S", value_parser = positive)]
+    #[arg(long, value_name = "S", value_parser = positive, allow_negative_numbers = true)]
     pub dt: Option<f64>,
 }
 
@@ -31,11 +31,11 @@ pub struct StepArgs {
     pub solver: Option<SolverKind>,
 
     /// Tolerance of the solver: velocity error relative to the velocity scale
-    #[arg(long, value_name = "X", value_parser = positive)]
+    #[arg(long, value_name = "X", value_parser = positive, allow_negative_numbers = true)]
     pub tol: Option<f64>,
 
     /// Most iterations (sweeps) per solve
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count::<usize>, allow_negative_numbers = true)]
     pub max_iter: Option<usize>,
 
     /// Time-stepping scheme
@@ -43,7 +43,7 @@ pub struct StepArgs {
     pub scheme: Option<Scheme>,
 
     /// Threads to use; results do not depend on it. All cores by default
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), allow_negative_numbers = true)]
     pub threads: Option<u16>,
 }
 
@@ -121,6 +121,9 @@ pub fn law(kind: SolverKind) -> &'static str {
     if kind.solves_coulomb() { "coulomb" } else { "convex-relaxation" }
 }
 
+/// What the answers of a solver that does not solve Coulomb's law are.
+pub const RELAXED: &str = "the convex relaxation: sliding contacts are biased";
+
 const SCHEMES: [Scheme; 2] = [Scheme::ImplicitEuler, Scheme::Midpoint];
 
 fn scheme() -> impl TypedValueParser<Value = Scheme> {
@@ -135,6 +138,11 @@ pub fn positive(text: &str) -> std::result::Result<f64, String> {
         Ok(_) => Err("it must be positive and finite".into()),
         Err(_) => Err("it is not a number".into()),
     }
+}
+
+/// A whole number, 0 or more.
+pub fn count<T: std::str::FromStr>(text: &str) -> std::result::Result<T, String> {
+    text.parse().map_err(|_| "it must be a whole number, 0 or more".into())
 }
 
 fn key_value(text: &str) -> std::result::Result<(String, String), String> {

@@ -1,6 +1,6 @@
 //! `stiction run`: simulate a scene, write its report, and say how exact the answer is.
 
-use crate::args::{Prepared, SceneArgs, StepArgs, positive};
+use crate::args::{Prepared, RELAXED, SceneArgs, StepArgs, count, law, positive};
 use crate::clock::Stopwatch;
 use crate::failure::{Outcome, Result};
 use crate::output::print;
@@ -34,11 +34,11 @@ pub struct RunArgs {
     step: StepArgs,
 
     /// How long to simulate [s]; the scene has its own
-    #[arg(long, value_name = "S", value_parser = positive, conflicts_with = "steps")]
+    #[arg(long, value_name = "S", value_parser = positive, allow_negative_numbers = true, conflicts_with = "steps")]
     time: Option<f64>,
 
     /// How many steps to take
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     steps: Option<u64>,
 
     /// Write report.csv, sensors.csv and recording.stic into this folder
@@ -126,6 +126,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         map.insert("scene".into(), json!(name));
         map.insert("title".into(), json!(loaded.title));
         map.insert("solver".into(), json!(settings.solver.name()));
+        map.insert("law".into(), json!(law(settings.solver)));
         map.insert("scheme".into(), json!(settings.scheme.name()));
         map.insert("dt".into(), json!(loaded.dt));
         map.insert("threads".into(), json!(threads));
@@ -221,7 +222,7 @@ fn verdict(s: &Summary, broken: bool, coulomb: bool, paint: Paint) -> String {
     } else if coulomb {
         paint.good("every step converged")
     } else {
-        paint.good("every step converged") + ", to the convex relaxation: sliding contacts are biased"
+        paint.good("every step converged") + ", to " + RELAXED
     };
     text + "\n"
 }

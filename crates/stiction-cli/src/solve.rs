@@ -1,6 +1,6 @@
 //! `stiction solve`: a bare contact problem from a file.
 
-use crate::args::{law, positive, solver};
+use crate::args::{RELAXED, count, law, positive, solver};
 use crate::clock::Stopwatch;
 use crate::failure::{Outcome, Result};
 use crate::output::{check_target, csv_line, csv_number, print, write_file};
@@ -33,11 +33,11 @@ pub struct SolveArgs {
     solver: SolverKind,
 
     /// Tolerance: velocity error relative to the velocity scale
-    #[arg(long, value_name = "X", value_parser = positive)]
+    #[arg(long, value_name = "X", value_parser = positive, allow_negative_numbers = true)]
     tol: Option<f64>,
 
     /// Most iterations (sweeps)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count::<usize>, allow_negative_numbers = true)]
     max_iter: Option<usize>,
 
     /// Write r, u (and v) to this file
@@ -112,6 +112,9 @@ pub fn solve(args: &SolveArgs) -> Result<Outcome> {
     let mut t = Table::new();
     t.row(["contacts".to_string(), format!("{}, {}-D", p.contacts(), problem.dim)]);
     t.row(["solver".to_string(), args.solver.name().to_string()]);
+    if !args.solver.solves_coulomb() {
+        t.row(["law".to_string(), RELAXED.to_string()]);
+    }
     t.row(["status".to_string(), if solved { paint.good(word) } else { paint.bad(word) }]);
     if let stiction::Status::Infeasible(contacts) = &report.status {
         let list: Vec<String> = contacts.iter().take(20).map(usize::to_string).collect();

@@ -1,6 +1,6 @@
 //! `stiction testspeed`: how fast a scene steps, and what the speed bought.
 
-use crate::args::{SceneArgs, StepArgs};
+use crate::args::{SceneArgs, StepArgs, count, law};
 use crate::clock::Stopwatch;
 use crate::failure::{Outcome, Result};
 use crate::output::print;
@@ -25,11 +25,12 @@ pub struct TestspeedArgs {
     step: StepArgs,
 
     /// Steps to measure
-    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..),
+        allow_negative_numbers = true)]
     steps: u64,
 
     /// Steps before the measurement, which are not counted
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = count::<u64>, allow_negative_numbers = true)]
     warmup: u64,
 
     /// Print one JSON object instead of the table
@@ -72,6 +73,7 @@ pub fn testspeed(args: &TestspeedArgs) -> Result<Outcome> {
         let mut map = summary.json(sim_seconds, took);
         map.insert("scene".into(), json!(prepared.name));
         map.insert("solver".into(), json!(loaded.settings.solver.name()));
+        map.insert("law".into(), json!(law(loaded.settings.solver)));
         map.insert("threads".into(), json!(threads));
         map.insert("warmup_steps".into(), json!(args.warmup));
         map.insert("steps_per_second".into(), json!(ratio(steps, took.wall)));

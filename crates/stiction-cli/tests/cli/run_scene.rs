@@ -150,6 +150,27 @@ fn steps_that_do_not_converge_give_exit_code_1_and_problems_that_solve_replays()
 }
 
 #[test]
+fn answers_of_the_convex_relaxation_are_labelled() {
+    let f = Folder::new("law");
+    let weak = ["--solver", "pgs", "--max-iter", "1", "--steps", "1", "--dump-problem", "hard"];
+    f.stiction(&[&["run", "heavy-stack"], &weak[..]].concat());
+    for (solver, law) in [("exact", "coulomb"), ("apgd", "convex-relaxation")] {
+        for command in [
+            &["run", "box-on-plane", "--steps", "2"][..],
+            &["testspeed", "box-on-plane", "--steps", "2", "--warmup", "0"],
+            &["solve", "hard/step-00001.npz"],
+        ] {
+            let ran = f.stiction(&[command, &["--solver", solver, "--json"]].concat());
+            assert_eq!(ran.json()["law"], json!(law), "{command:?} {solver}");
+        }
+        for command in [&["run", "box-on-plane", "--steps", "2"][..], &["solve", "hard/step-00001.npz"]] {
+            let text = f.stiction(&[command, &["--solver", solver]].concat()).out();
+            assert_eq!(text.contains("the convex relaxation"), solver == "apgd", "{text}");
+        }
+    }
+}
+
+#[test]
 fn a_state_that_is_no_longer_finite_stops_the_run_with_its_report() {
     let f = Folder::new("broken");
     let scene = format!("{SCENE}\n[[force]]\ntarget = \"crate\"\nforce = [1e308, 0, 0]\nfrom = 0.1\n");
