@@ -10,7 +10,8 @@ use crate::table::{Paint, Table, number};
 use clap::Args;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
-use stiction::{Simulation, Status, StepError};
+use stiction::solvers::exact;
+use stiction::{SimSettings, Simulation, SolverKind, Status, StepError};
 
 mod dump;
 mod files;
@@ -112,9 +113,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     if let Some(f) = files {
         f.finish()?;
     }
-    if let Some(d) = dump {
-        d.finish();
-    }
+    let dumped = dump.map_or(0, ProblemDump::finish);
 
     let sim_seconds = summary.steps as f64 * loaded.dt;
     let outcome = if summary.failed > 0 || broken.is_some() { Outcome::Unsolved } else { Outcome::Good };
@@ -128,6 +127,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         map.insert("solver".into(), json!(settings.solver.name()));
         map.insert("law".into(), json!(law(settings.solver)));
         map.insert("scheme".into(), json!(settings.scheme.name()));
+        map.insert("tolerance".into(), json!(tolerance(&settings)));
         map.insert("dt".into(), json!(loaded.dt));
         map.insert("threads".into(), json!(threads));
         map.extend(summary.json(sim_seconds, took));
@@ -158,6 +158,10 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         ),
     ]);
     summary.fill(&mut table, paint);
+    if let Some(x) = tolerance(&settings) {
+        let meaning = format!("below {x:e} of the velocity scale (docs/notation.md)");
+        table.row(["converged".to_string(), meaning]);
+    }
     table.row(["energy".to_string(), energies.line()]);
     let mut values = Vec::new();
     for (i, s) in sim.model().sensors.iter().enumerate() {
@@ -168,7 +172,14 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         table.row([s.name.clone(), shown.join("  ")]);
     }
     let mut text = format!("{}\n{}", paint.bold(&format!("{name}: {}", loaded.title)), table.render());
-    text += &verdict(&summary, broken.is_some(), settings.solver.solves_coulomb(), paint);
+    text += &verdict(&summary, broken.is_some(), settings.solver, paint);
+    match &args.dump_problem {
+        Some(dir) if dumped > 0 => text += &format!("wrote {}: {dumped} of their problems\n", dir.display()),
+        None if summary.failed > 0 => {
+            text += "--dump-problem DIR keeps their problems for `stiction solve`\n"
+        }
+        _ => {}
+    }
     if let Some(dir) = &args.out {
         text += &format!("wrote {}: report.csv, sensors.csv, recording.stic\n", dir.display());
     }
@@ -197,6 +208,15 @@ fn step_count(time: f64, dt: f64) -> u64 {
     (time / dt * (1.0 - 1e-12)).ceil().max(0.0) as u64
 }
 
+/// Velocity error below which a step counts as converged, relative to the velocity scale, where it is known here.
+fn tolerance(s: &SimSettings) -> Option<f64> {
+    s.solver_settings.tolerance.or(match s.solver {
+        SolverKind::Exact => Some(exact::Settings::stepping().tolerance),
+        SolverKind::Realtime => Some(exact::Settings::realtime().tolerance),
+        SolverKind::Pgs | SolverKind::Apgd => None,
+    })
+}
+
 /// The last values of every sensor, and the names of these values.
 fn sensors(sim: &Simulation) -> (Value, Value) {
     let (mut values, mut columns) = (Map::new(), Map::new());
@@ -210,20 +230,20 @@ fn sensors(sim: &Simulation) -> (Value, Value) {
 }
 
 /// One sentence: may the answer be trusted?
-fn verdict(s: &Summary, broken: bool, coulomb: bool, paint: Paint) -> String {
-    let text = if broken {
+fn verdict(s: &Summary, broken: bool, solver: SolverKind, paint: Paint) -> String {
+    let mut text = if broken {
         paint.bad("the run stopped early: see the error above")
     } else if s.failed > 0 {
         let first = s.first_failed.unwrap_or(0);
-        paint.bad(&format!(
-            "{} of {} steps did not converge, the first is step {first}; --dump-problem DIR keeps their problems",
-            s.failed, s.steps
-        ))
-    } else if coulomb {
-        paint.good("every step converged")
+        paint.bad(&format!("{} of {} steps did not converge, the first is step {first}", s.failed, s.steps))
+    } else if s.steps == 0 {
+        "no step was taken".into()
     } else {
-        paint.good("every step converged") + ", to " + RELAXED
+        paint.good("every step converged")
     };
+    if !solver.solves_coulomb() {
+        text += &format!("\n{} solves {RELAXED}", solver.name());
+    }
     text + "\n"
 }
 

@@ -144,7 +144,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     ("[[pair]]\na = @\"p\"\nb = \"p\"\n[[particle]]\nname = \"p\"\nmass = 1\n", "is a particle", "bodies"),
     // Meshes.
-    ("[[body]]\nname = \"a\"\nshape = { mesh = { file = @\"no.obj\" } }\n", "/nowhere/no.obj", "path"),
+    ("[[body]]\nname = \"a\"\nshape = { mesh = { file = @\"no.obj\" } }\n", "/nowhere/no.obj", "scene file"),
     ("[[body]]\nname = \"a\"\nshape = { mesh = { file = @\"no.ply\" } }\n", "no.ply", ""),
     (
         "[[body]]\nname = \"a\"\nshape = { mesh = { file = @\"builtin:braket.obj\" } }\n",

@@ -33,9 +33,10 @@ impl ProblemDump {
         Ok(problem::write_problem(&path, sim.problem())?)
     }
 
-    /// Says how many there are; a folder that was made for none goes again.
-    pub fn finish(self) {
+    /// Says how many there are, and returns it; a folder that was made for none goes again.
+    pub fn finish(self) -> usize {
         let (n, path) = (self.written, self.dir.path().display());
         eprintln!("note: {n} problem{} written to {path}", if n == 1 { "" } else { "s" });
+        n
     }
 }

@@ -14,6 +14,7 @@ fn json_has_every_promised_key_and_nothing_else_is_on_stdout() {
     for key in [
         "/scene",
         "/solver",
+        "/tolerance",
         "/steps",
         "/sim_seconds",
         "/wall_seconds",
@@ -66,6 +67,15 @@ fn the_summary_says_how_exact_the_answer_is_without_colour_in_a_pipe() {
         assert!(text.contains(word), "no `{word}` in {text}");
     }
     assert!(!text.contains('\x1b') && !ran.err().contains('\x1b'));
+    assert!(text.contains("below 1e-6 of the velocity scale"), "{text}");
+    let none = f.stiction(&["run", "crate.toml", "--steps", "0"]).out();
+    assert!(none.contains("no step was taken") && !none.contains("every step converged"), "{none}");
+    // Steps that failed: how to keep their problems, or where they are.
+    let weak = ["run", "heavy-stack", "--solver", "pgs", "--max-iter", "1", "--steps", "2"];
+    let without = f.stiction(&weak).out();
+    assert!(without.contains("--dump-problem DIR"), "{without}");
+    let with = f.stiction(&[&weak[..], &["--dump-problem", "hard"]].concat()).out();
+    assert!(with.contains("wrote hard: 2 of their problems") && !with.contains("--dump-problem"), "{with}");
 }
 
 #[test]

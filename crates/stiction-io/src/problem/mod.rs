@@ -131,6 +131,12 @@ fn from_archive(mut from: Archive) -> Result<Problem> {
         let f = from.floats("f")?.values;
         let m = Csr::read(&mut from, "M", f.len(), f.len())?;
         let h = Csr::read(&mut from, "H", f.len(), rows)?;
+        let diagonal = |i: usize| m.row(i).filter(|&(j, _)| j == i).map(|(_, a)| a).sum::<f64>();
+        if let Some(i) = (0..m.rows()).find(|&i| diagonal(i) <= 0.0) {
+            let e = format!("the diagonal entry of dof {i} is {}", diagonal(i));
+            let remedy = "the mass matrix must be positive definite: give every dof a positive mass";
+            return Err(from.error("M_data", e, remedy));
+        }
         let inverse = Inverse::new(&m)
             .map_err(|e| from.error("M_data", e, "M must be invertible: give every dof a mass"))?;
         let blocks = inverse

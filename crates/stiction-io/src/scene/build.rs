@@ -295,12 +295,16 @@ impl<'a> Builder<'a> {
         if let Some(m) = self.meshes.get(name) {
             return Ok(m.clone());
         }
-        let read = match name.strip_prefix("builtin:") {
-            Some(name) => mesh::builtin(name),
-            None => mesh::load(&self.base_dir.join(name)),
+        let path = self.base_dir.join(name);
+        let (read, missing) = match name.strip_prefix("builtin:") {
+            Some(name) => (mesh::builtin(name), false),
+            None => (mesh::load(&path), !path.exists()),
         };
-        let mesh = read
-            .map_err(|e| self.source.error(file.span(), format!("mesh file {e}"), e.remedy().to_owned()))?;
+        let mesh = read.map_err(|e| {
+            let relative = "check the path; it is relative to the folder of the scene file";
+            let remedy = if missing { relative } else { e.remedy() };
+            self.source.error(file.span(), format!("mesh file {e}"), remedy)
+        })?;
         self.meshes.insert(name.clone(), mesh.clone());
         Ok(mesh)
     }
