@@ -189,8 +189,16 @@ fn bad_arrays_are_named_with_the_remedy() {
         (with("W_indptr", Some(ints("W_indptr", &[0, 7]))), "has 2 elements", "6 rows"),
         (with("softness", Some(floats("softness", &[1], &[0.0]))), "has 1 numbers", "one number"),
         (with("softness", Some(floats("softness", &[2], &[0.0, -1.0]))), "element 1 is -1", "negative"),
-        (global("M_data", floats("M_data", &[2], &[1.0, 0.0])), "`M_data`: the diagonal entry of dof 1 is 0", "positive definite"),
-        (global("M_data", floats("M_data", &[2], &[-1.0, 1.0])), "`M_data`: the diagonal entry of dof 0 is -1", "positive definite"),
+        (
+            global("M_data", floats("M_data", &[2], &[1.0, 0.0])),
+            "`M_data`: the diagonal entry of dof 1 is 0",
+            "positive definite",
+        ),
+        (
+            global("M_data", floats("M_data", &[2], &[-1.0, 1.0])),
+            "`M_data`: the diagonal entry of dof 0 is -1",
+            "positive definite",
+        ),
         (global("M_data", floats("M_data", &[2], &[1e-320, 1.0])), "", ""),
         (global("H_indices", ints("H_indices", &[0, 2])), "element 1 is 2", "indices"),
         (global("f", floats("f", &[3], &[0.0; 3])), "`M_indptr`", "3 rows"),

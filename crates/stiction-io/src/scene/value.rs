@@ -77,9 +77,47 @@ number!(
     "give a number from 0 to 1"
 );
 
+/// A list of N elements: serde's own arrays leave what is too much unread.
+pub(crate) fn exactly<'de, D, T, const N: usize>(d: D) -> Result<[T; N], D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    struct V<T, const N: usize>(std::marker::PhantomData<T>);
+    impl<'de, T: Deserialize<'de>, const N: usize> Visitor<'de> for V<T, N> {
+        type Value = [T; N];
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "{N} numbers, such as [{}]", ["0"; N].join(", "))
+        }
+
+        fn visit_seq<A: de::SeqAccess<'de>>(self, mut seq: A) -> Result<[T; N], A::Error> {
+            let mut items = Vec::with_capacity(N);
+            while let Some(x) = seq.next_element()? {
+                items.push(x);
+            }
+            let n = items.len();
+            items.try_into().map_err(|_| {
+                let given = if n == 1 { "1 number is" } else { &format!("{n} numbers are") };
+                de::Error::custom(format!("{given} given, {N} are needed: write a list of {N} numbers"))
+            })
+        }
+    }
+    d.deserialize_any(V(std::marker::PhantomData))
+}
+
+/// [`exactly`] for a key that may be left out.
+pub(crate) fn maybe_exactly<'de, D, T, const N: usize>(d: D) -> Result<Option<[T; N]>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    exactly(d).map(Some)
+}
+
 /// Three finite numbers.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-pub(crate) struct Triple(pub [Number; 3]);
+pub(crate) struct Triple(#[serde(deserialize_with = "exactly")] pub [Number; 3]);
 
 impl Triple {
     pub fn vec(self) -> Vec3 {
@@ -94,7 +132,7 @@ pub(crate) fn or_zero(x: Option<Triple>) -> Vec3 {
 
 /// Three positive numbers.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-pub(crate) struct Sizes(pub [Positive; 3]);
+pub(crate) struct Sizes(#[serde(deserialize_with = "exactly")] pub [Positive; 3]);
 
 impl Sizes {
     pub fn vec(self) -> Vec3 {
@@ -134,8 +172,10 @@ pub(crate) struct Rotation(#[schemars(with = "RotationKeys")] pub Quat);
 #[serde(deny_unknown_fields)]
 struct RotationKeys {
     /// Quaternion w, x, y, z; normalised when read.
+    #[serde(default, deserialize_with = "maybe_exactly")]
     quaternion: Option<[Number; 4]>,
     /// Roll, pitch, yaw [degrees]: about the fixed x axis, then y, then z.
+    #[serde(default, deserialize_with = "maybe_exactly")]
     euler_deg: Option<[Number; 3]>,
     /// Axis of rotation, with `angle_deg`.
     axis: Option<Direction>,

@@ -1,7 +1,9 @@
 //! The `[[body]]` table: shapes, motion, mass, friction and copies.
 
 use crate::scene::one_or_many::OneOrMany;
-use crate::scene::value::{Direction, Fraction, NonNegative, Number, Positive, Rotation, Sizes, Triple};
+use crate::scene::value::{
+    Direction, Fraction, NonNegative, Number, Positive, Rotation, Sizes, Triple, maybe_exactly,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
@@ -392,6 +394,7 @@ pub(crate) struct Repeat {
     /// From each copy of a line to the next [m].
     pub step: Option<Triple>,
     /// How many along x, y and z.
+    #[serde(default, deserialize_with = "maybe_exactly")]
     pub grid: Option<[usize; 3]>,
     /// Distances within the grid along x, y and z [m].
     pub spacing: Option<Triple>,
@@ -416,6 +419,7 @@ pub(crate) struct Random {
     /// Each position moves by up to this, either way, along x, y and z [m].
     pub shift: Option<Triple>,
     /// Factors on the size are drawn between these two: one per axis for a box, one in all for other bodies.
+    #[serde(default, deserialize_with = "maybe_exactly")]
     pub size: Option<[Positive; 2]>,
     /// True: orientations are uniformly random.
     #[serde(default)]
