@@ -65,9 +65,7 @@ impl SceneArgs {
             loaded.dt = dt;
         }
         step.apply(&mut loaded);
-        let model = loaded.scene.compile().map_err(|e| {
-            error(format!("{}: {e}", self.scene), "`stiction schema` describes the scene format")
-        })?;
+        let model = loaded.compile()?;
         Ok(Prepared { loaded, model, name: self.scene.clone() })
     }
 

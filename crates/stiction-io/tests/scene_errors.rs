@@ -219,3 +219,11 @@ fn meshes_are_found_beside_the_scene_and_their_mistakes_are_told() {
     assert!(e.to_string().contains("m.obj:2: `zero` is not a coordinate"), "{e}");
     assert_eq!(e.line_column(), Some((3, 27)));
 }
+
+#[test]
+fn what_only_compiling_finds_points_at_the_item_too() {
+    let text = "[[body]]\nname = \"floor\"\nmotion = \"fixed\"\nshape = { plane = {} }\n\n\
+                [[body]]\nname = \"sheet\"\nshape = { plane = {} }\nrepeat = { count = 2, step = [0, 0, 1] }\n";
+    let e = scene::parse(text, "bad.toml", Path::new(""), &[]).unwrap().compile().err().unwrap();
+    assert!(e.to_string().starts_with("bad.toml:7:8: body `sheet-0`: a plane has no mass"), "{e}");
+}

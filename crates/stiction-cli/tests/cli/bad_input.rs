@@ -31,7 +31,7 @@ fn scenes_that_cannot_be_are_refused_with_their_place() {
         ("mass = 2", "mass = -2", &["bad.toml:17:", "mass = -2", "positive"]),
         ("mass = 2", "mass = nan", &["bad.toml", "mass"]),
         ("mass = 2", "density = 0", &["bad.toml", "density"]),
-        ("mass = 2", "mass = 2\ninertia = [1, 1, 9]", &["bad.toml", "inertia"]),
+        ("mass = 2", "mass = 2\ninertia = [1, 1, 9]", &["bad.toml:14:", "name = \"crate\"", "inertia"]),
         ("name = \"crate\"", "name = \"floor\"", &["bad.toml", "floor"]),
         ("dt = 0.01", "dt = 0", &["bad.toml:5:", "dt"]),
         (

@@ -5,6 +5,7 @@ use super::file::{
     SceneFile, SensorKind, Shape as ShapeTable, ShapeKind,
 };
 use super::overrides::Source;
+use super::places::Places;
 use super::value::{Rotation, Triple, or_zero};
 use super::{LoadedScene, repeat};
 use crate::error::{Result, known_names};
@@ -34,11 +35,13 @@ pub(crate) struct Builder<'a> {
     meshes: BTreeMap<String, TriMesh>,
     /// Every name of a body or particle and where it stands in the file.
     names: BTreeMap<String, Range<usize>>,
+    /// The same for forces, pairs and sensors.
+    items: BTreeMap<String, Range<usize>>,
 }
 
 impl<'a> Builder<'a> {
     pub fn new(source: &'a Source, base_dir: &'a Path) -> Builder<'a> {
-        Builder { source, base_dir, meshes: BTreeMap::new(), names: BTreeMap::new() }
+        Builder { source, base_dir, meshes: BTreeMap::new(), names: BTreeMap::new(), items: BTreeMap::new() }
     }
 
     pub fn build(mut self, f: SceneFile) -> Result<LoadedScene> {
@@ -74,6 +77,7 @@ impl<'a> Builder<'a> {
                 let e = format!("the force ends at {until} s, before it starts at {from} s");
                 return Err(self.source.error(span, e, "make `until` later than `from`"));
             }
+            self.items.insert(format!("force on `{}`", x.target.get_ref()), x.target.span());
             scene.forces.push(Force {
                 target: self.known(&x.target)?,
                 force: or_zero(x.force),
@@ -84,6 +88,7 @@ impl<'a> Builder<'a> {
             });
         }
         for p in &f.pair {
+            self.items.insert(format!("pair `{}`, `{}`", p.a.get_ref(), p.b.get_ref()), p.a.span());
             scene.pairs.push(PairRule {
                 a: self.known_body(&p.a, &scene)?,
                 b: self.known_body(&p.b, &scene)?,
@@ -106,6 +111,7 @@ impl<'a> Builder<'a> {
                 SensorKind::PairForce([on, by]) => Reads::PairForce(self.known(on)?, self.known(by)?),
                 SensorKind::Energy => Reads::Energy,
             };
+            self.items.insert(format!("sensor `{name}`"), s.name.span());
             scene.sensors.push(Sensor { name: name.clone(), reads });
         }
         Ok(LoadedScene {
@@ -121,6 +127,7 @@ impl<'a> Builder<'a> {
                 },
             },
             title: f.title.unwrap_or(stem),
+            places: Places { source: self.source.clone(), names: self.names, items: self.items },
         })
     }
 

@@ -4,6 +4,7 @@ mod build;
 mod file;
 mod one_or_many;
 mod overrides;
+mod places;
 mod repeat;
 mod rng;
 mod value;
@@ -12,7 +13,7 @@ use crate::error::{Error, Result};
 use overrides::Source;
 use serde::Deserialize;
 use std::path::Path;
-use stiction::{Scene, SimSettings};
+use stiction::{Model, Scene, SimSettings};
 
 /// Largest scene file that is read [bytes].
 const MOST_BYTES: u64 = 64 << 20;
@@ -30,6 +31,14 @@ pub struct LoadedScene {
     pub settings: SimSettings,
     /// One line for reports.
     pub title: String,
+    places: places::Places,
+}
+
+impl LoadedScene {
+    /// Compiles the scene; an error points at the item in the file.
+    pub fn compile(&self) -> Result<Model> {
+        self.scene.compile().map_err(|e| self.places.locate(&e))
+    }
 }
 
 /// Reads a scene file. Meshes are found relative to it.

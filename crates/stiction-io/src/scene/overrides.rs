@@ -13,6 +13,7 @@ use toml::de::{DeTable, DeValue};
 const DEEPEST: usize = 16;
 
 /// A text and the places of overrides in it.
+#[derive(Clone, Debug)]
 pub(crate) struct Source {
     /// Name for messages.
     pub name: String,
