@@ -118,6 +118,10 @@ impl<'a, D: Delassus> Chain<'a, D> {
     }
 
     fn stages(&mut self, guess: &[Vec3]) {
+        let small = self.d.system_size() <= self.settings.newton_size;
+        if !small {
+            self.aim = self.settings.tolerance;
+        }
         let warm = guess.iter().any(|r| *r != Vec3::ZERO) && guess.iter().all(|r| r.is_finite());
         if warm {
             self.evaluate(guess, "warm");
@@ -145,7 +149,6 @@ impl<'a, D: Delassus> Chain<'a, D> {
             self.with(|s| &mut s.y, |chain, zero| chain.evaluate(zero, "zero"));
         }
         // Stage 0.
-        let small = self.d.system_size() <= self.settings.newton_size;
         if warm && small && self.b.best.iter().any(|r| *r != Vec3::ZERO) {
             self.polish_best(1e-6, 6, 1.0);
         }

@@ -41,7 +41,7 @@ pub struct Settings {
     /// 1e-9 for single problems, 1e-6 in time stepping, 1e-4 in real time.
     pub tolerance: f64,
     /// Stages 0 and 1 go on down to this, because a last Newton step costs little: the natural map then stays
-    /// below 1e-8 m/s at free velocities of several m/s.
+    /// below 1e-8 m/s at free velocities of several m/s. Islands that are too large for Newton stop at `tolerance`.
     pub aim: f64,
     /// Sweeps of the first NNCG run in stage 1.
     pub first_sweeps: usize,
@@ -84,7 +84,6 @@ impl Settings {
     pub fn realtime() -> Settings {
         Settings {
             tolerance: 1e-4,
-            aim: 1e-4,
             first_sweeps: 40,
             second_sweeps: 0,
             rounds: 0,
