@@ -19,7 +19,7 @@ pub struct SceneArgs {
     pub overrides: Vec<(String, String)>,
 
     /// Time step [s]; the scene has its own
-    #[arg(long, value_name = "S", value_parser = positive, allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", value_parser = positive, allow_hyphen_values = true)]
     pub dt: Option<f64>,
 }
 
@@ -31,7 +31,7 @@ pub struct StepArgs {
     pub solver: Option<SolverKind>,
 
     /// Tolerance of the solver: velocity error relative to the velocity scale
-    #[arg(long, value_name = "X", value_parser = positive, allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", value_parser = positive, allow_hyphen_values = true)]
     pub tol: Option<f64>,
 
     /// Most iterations (sweeps) per solve

@@ -35,7 +35,7 @@ pub struct RunArgs {
     step: StepArgs,
 
     /// How long to simulate [s]; the scene has its own
-    #[arg(long, value_name = "S", value_parser = positive, allow_negative_numbers = true, conflicts_with = "steps")]
+    #[arg(long, value_name = "S", value_parser = positive, allow_hyphen_values = true, conflicts_with = "steps")]
     time: Option<f64>,
 
     /// How many steps to take

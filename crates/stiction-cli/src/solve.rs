@@ -33,7 +33,7 @@ pub struct SolveArgs {
     solver: SolverKind,
 
     /// Tolerance: velocity error relative to the velocity scale
-    #[arg(long, value_name = "X", value_parser = positive, allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", value_parser = positive, allow_hyphen_values = true)]
     tol: Option<f64>,
 
     /// Most iterations (sweeps)

@@ -60,7 +60,9 @@ fn names_and_files_that_do_not_exist_are_refused_with_a_guess() {
     refused(&f, &["run", "heavy-stack", "--set", "tiem.dt=1"], &["tiem"]);
     refused(&f, &["run", "heavy-stack", "--dt", "0"], &["--dt", "positive"]);
     for flag in ["--dt", "--tol", "--time"] {
-        refused(&f, &["run", "heavy-stack", flag, "-1"], &[flag, "must be positive"]);
+        for value in ["-1", "-1e-3"] {
+            refused(&f, &["run", "heavy-stack", flag, value], &[flag, "must be positive"]);
+        }
     }
     refused(&f, &["run", "heavy-stack", "--steps", "-1"], &["--steps", "0 or more"]);
     refused(&f, &["run", "heavy-stack", "--time", "1", "--steps", "5"], &["--time", "--steps"]);
