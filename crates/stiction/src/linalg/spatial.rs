@@ -19,12 +19,6 @@ impl Vec6 {
     pub fn from_slice(x: &[f64]) -> Vec6 {
         Vec6 { lin: Vec3::from_slice(&x[..3]), ang: Vec3::from_slice(&x[3..6]) }
     }
-
-    /// Writes the six numbers.
-    pub fn write(self, x: &mut [f64]) {
-        self.lin.write_to_slice(&mut x[..3]);
-        self.ang.write_to_slice(&mut x[3..6]);
-    }
 }
 
 /// A 6×6 matrix as a plain row-major array: the unit of the block factorisation.
@@ -43,18 +37,6 @@ impl Mat6 {
             for j in 0..3 {
                 m.0[3 + i][3 + j] = inertia.col(j)[i];
             }
-        }
-        m
-    }
-
-    /// A 3×3 block in the upper left corner and ones below: a particle padded to six rows.
-    pub fn node(block: Mat3) -> Mat6 {
-        let mut m = Mat6::ZERO;
-        for i in 0..3 {
-            for j in 0..3 {
-                m.0[i][j] = block.col(j)[i];
-            }
-            m.0[3 + i][3 + i] = 1.0;
         }
         m
     }

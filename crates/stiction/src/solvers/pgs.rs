@@ -2,9 +2,8 @@
 //!
 //! Each sweep costs O(contacts). Errors travel one contact per sweep, so that stacks and heavy-on-light piles take
 //! very many sweeps; the status says so ([`Status::Budget`]). It solves Coulomb's law itself, not a relaxation:
-//! [`solve_one`] treats open, stick and slip exactly.
+//! [`solve_one`](super::local_solve::solve_one) treats open, stick and slip exactly.
 
-use super::local_solve::solve_one;
 use super::measure::{backward_error, velocity_measure, velocity_scale};
 use super::whole::{self, Iteration, Whole};
 use super::{ContactSolver, SolveReport, SolverSettings, Status, Trace, TraceRecord};
@@ -104,15 +103,7 @@ impl Iteration for Sweeps {
                 d.load(r);
             }
             // r_c = exact answer of contact c to the free velocity k = u_c − W_cc r_c.
-            for c in 0..n {
-                let w = d.diagonal(c);
-                let k = d.contact_velocity(c) - w * r[c];
-                let next = solve_one(&w, k, d.mu(c), &mut self.ratio[c]);
-                if next != r[c] {
-                    d.add_impulse(c, next - r[c]);
-                    r[c] = next;
-                }
-            }
+            d.sweep(r, &mut self.ratio);
             report.iterations += 1;
         }
     }
