@@ -20,6 +20,7 @@
 //! |---|---|
 //! | what a user writes, and its compiled form | [`scene`] |
 //! | what the numbers in `q` and `v` mean | [`coords`] |
+//! | what a solid resists with when it bends | [`elastic`] |
 //! | who touches whom | [`collide`] |
 //! | the contact problem and the yardstick | [`contact`] |
 //! | solvers of it | [`solvers`] |
@@ -29,6 +30,7 @@
 pub mod collide;
 pub mod contact;
 pub mod coords;
+pub mod elastic;
 pub mod error;
 pub mod integrate;
 pub mod linalg;
