@@ -31,6 +31,7 @@
 pub mod collide;
 pub mod contact;
 pub mod coords;
+pub mod dynamics;
 pub mod elastic;
 pub mod error;
 pub mod integrate;

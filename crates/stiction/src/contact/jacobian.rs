@@ -35,6 +35,14 @@ impl Term {
         }
     }
 
+    /// The same term in a vector in which its block begins at `row`.
+    pub fn at_row(mut self, row: usize) -> Term {
+        match &mut self {
+            Term::Node { dof, .. } | Term::Rigid { dof, .. } => *dof = row as u32,
+        }
+        self
+    }
+
     /// Contribution to the relative velocity, world axes [m/s].
     pub fn velocity(&self, v: &[f64]) -> Vec3 {
         match *self {

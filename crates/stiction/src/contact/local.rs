@@ -1,5 +1,6 @@
 //! A bare contact problem `u = W r + q`, as files of other groups hold it.
 
+use super::coupled::Coupled;
 use super::delassus::Delassus;
 use super::{ContactProblem, Term};
 use crate::linalg::{GeneralLu, Mat3, Vec3};
@@ -58,9 +59,18 @@ impl LocalProblem {
         p
     }
 
-    /// W and q of a problem of bodies whose A is block diagonal, with elliptic cones stretched to round ones.
+    /// W and q of a problem, with elliptic cones stretched to round ones.
+    ///
+    /// # Panics
+    /// If dofs are coupled and A is not positive definite.
     pub fn from_problem(p: &ContactProblem) -> LocalProblem {
-        assert!(p.a.is_block_diagonal(), "coupled dofs need a factor of A first");
+        if !p.a.is_block_diagonal() {
+            let blocks: Vec<u32> = (0..p.a.block_rows() as u32).collect();
+            let contacts: Vec<u32> = (0..p.contacts() as u32).collect();
+            let mut coupled = Coupled::default();
+            assert!(coupled.prepare(p, &blocks, &contacts), "A must be positive definite");
+            return coupled.local;
+        }
         let n = p.contacts();
         let mut v = vec![0.0; p.dofs()];
         let inverse: Vec<Vec<f64>> = (0..p.a.block_rows())
