@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | 0 | Alart–Curnier Newton from the impulses of the last step | `alart_curnier.rs` |
 //! | 1 | Gauss–Seidel accelerated by nonlinear conjugate gradients (NNCG), then Newton; twice | `sweep.rs` |
-//! | 2 | rounds of interior point, proximal point and ADMM, each polished by Newton | `interior_point.rs`, `proximal_point.rs`, `admm.rs` |
+//! | 2 | rounds of interior point, proximal point and ADMM, each polished by Newton | `interior_point.rs` (bounded rows: `interior_rows.rs`), `proximal_point.rs`, `admm.rs` |
 //! | 2, each round | certificate of infeasibility; continuation where some μ > 1 | `infeasible.rs`, `continuation.rs` |
 //!
 //! Impulses stay in physical units; every constant is dimensionless because each contact is weighted by one
@@ -22,6 +22,7 @@ mod chain;
 mod continuation;
 mod infeasible;
 mod interior_point;
+mod interior_rows;
 mod proximal_point;
 mod sweep;
 
@@ -141,10 +142,10 @@ impl Exact {
     fn solve_coupled(&mut self, p: &ContactProblem, x: &mut Solution, trace: &mut dyn Trace) -> SolveReport {
         let local = LocalProblem::from_problem(p);
         let mut form = LocalForm::new(&local);
-        let mut r: Vec<Vec3> = x.lambda.iter().zip(&p.friction).map(|(l, f)| *l / f.stretch()).collect();
+        let mut r: Vec<Vec3> = x.lambda.iter().zip(&p.law).map(|(l, f)| *l / f.stretch()).collect();
         let mut report =
             Chain::new(&mut form, &mut self.local, &self.settings, p.velocity_scale, trace).run(&mut r);
-        for (l, (r, f)) in x.lambda.iter_mut().zip(r.iter().zip(&p.friction)) {
+        for (l, (r, f)) in x.lambda.iter_mut().zip(r.iter().zip(&p.law)) {
             *l = *r * f.stretch();
         }
         x.v.copy_from_slice(&p.velocity_of(&x.lambda));
@@ -174,7 +175,7 @@ impl ContactSolver for Exact {
                 return;
             }
             lane.r.clear();
-            lane.r.extend(contacts.iter().map(|&c| lambda[c as usize] / p.friction[c as usize].stretch()));
+            lane.r.extend(contacts.iter().map(|&c| lambda[c as usize] / p.law[c as usize].stretch()));
             let mut chain =
                 Chain::new(&mut lane.bodies, &mut lane.buffers, settings, p.velocity_scale, trace);
             lane.report = chain.run(&mut lane.r);
@@ -194,7 +195,7 @@ impl ContactSolver for Exact {
         for (i, lane) in self.lanes[..n].iter_mut().enumerate() {
             let contacts = self.islands.contacts(i);
             for (&c, r) in contacts.iter().zip(&lane.r) {
-                x.lambda[c as usize] = *r * p.friction[c as usize].stretch();
+                x.lambda[c as usize] = *r * p.law[c as usize].stretch();
             }
             lane.bodies.write_velocity(&lane.r, &mut x.v);
             report.iterations = report.iterations.max(lane.report.iterations);
