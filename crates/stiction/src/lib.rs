@@ -22,6 +22,7 @@
 //! | what the numbers in `q` and `v` mean | [`coords`] |
 //! | who touches whom | [`collide`] |
 //! | the contact problem and the yardstick | [`contact`] |
+//! | meshes of soft bodies | [`mesh`] |
 //! | solvers of it | [`solvers`] |
 //! | time-stepping schemes | [`integrate`] |
 //! | the step, its report, sensors | [`sim`] |
@@ -32,6 +33,7 @@ pub mod coords;
 pub mod error;
 pub mod integrate;
 pub mod linalg;
+pub mod mesh;
 pub mod scene;
 pub mod sim;
 pub mod solvers;
