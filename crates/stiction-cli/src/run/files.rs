@@ -16,7 +16,7 @@ pub struct RunFiles {
     values: Vec<f64>,
 }
 
-const REPORT_COLUMNS: [&str; 17] = [
+const REPORT_COLUMNS: [&str; 18] = [
     "step",
     "t",
     "contacts",

@@ -28,7 +28,7 @@ impl Coupled {
         self.v.clear();
         self.v.extend_from_slice(&p.b);
         self.factor.solve(&mut self.v);
-        let stretch = |c: u32| p.friction[c as usize].stretch();
+        let stretch = |c: u32| p.law[c as usize].stretch();
         let n = contacts.len();
         let mut w = vec![(0, 0, Mat3::ZERO); n * n];
         self.f.clear();
@@ -62,10 +62,10 @@ impl Coupled {
             w[i * n + i].2 += Mat3::from_diagonal(p.softness[c as usize] * s * s);
         }
         let free = |&c: &u32| (p.j.mul_one(c as usize, &self.v) + p.bias[c as usize]) * stretch(c);
-        self.local = LocalProblem::from_blocks(
+        self.local = LocalProblem::with_laws(
             w,
             contacts.iter().map(free).collect(),
-            contacts.iter().map(|&c| p.friction[c as usize].mean()).collect(),
+            contacts.iter().map(|&c| p.law[c as usize].round()).collect(),
         );
         true
     }

@@ -185,7 +185,7 @@ mod tests {
         for moved in contacts {
             let terms = moved.iter().map(|&block| Term::Node { block, dof: 3 * block, weight: 1.0 });
             p.j.push(Mat3::IDENTITY, terms);
-            p.friction.push(Friction::Isotropic(0.5));
+            p.law.push(Friction::Isotropic(0.5).into());
         }
         let mut islands = Islands::default();
         // A larger problem before leaves nothing behind.

@@ -264,11 +264,7 @@ impl VelocityStepper {
     /// Rows of J, bias and friction of every contact, and the impulses of the last step as a guess.
     fn fill_contacts(&mut self, model: &Model, state: &State, h: f64) {
         let p = &mut self.problem;
-        p.j.clear();
-        p.bias.clear();
-        p.friction.clear();
-        p.softness.clear();
-        p.key.clear();
+        p.clear_rows();
         let reach = |s: ShapeId| model.shapes[s.index()].scale;
         self.warm.carry(
             self.contacts.iter().map(|c| (c.key, c.point)),
@@ -289,8 +285,8 @@ impl VelocityStepper {
             let mut bias = c.frame * moving;
             bias.x += normal_bias(self.settings.scheme, model, state, c, h);
             p.bias.push(bias);
-            p.friction.push(c.friction);
-            p.softness.push(0.0);
+            p.law.push(c.friction.into());
+            p.softness.push(Vec3::ZERO);
             p.key.push(c.key);
             let guess = c.frame * self.forces[i] / p.force_per_lambda;
             self.solution.lambda.push(Vec3::new(guess.x.max(0.0), guess.y, guess.z));
@@ -406,11 +402,7 @@ impl VelocityStepper {
         }
         std::mem::swap(&mut self.mass, &mut end.a);
         (end.h, end.force_per_lambda, end.velocity_scale) = (h, 1.0 / h, p.velocity_scale);
-        end.j.clear();
-        end.bias.clear();
-        end.friction.clear();
-        end.softness.clear();
-        end.key.clear();
+        end.clear_rows();
         x.v.clear();
         x.v.extend_from_slice(&self.smooth);
         x.lambda.clear();
@@ -426,7 +418,7 @@ impl VelocityStepper {
                 bias.x += c.restitution * closing;
             }
             end.bias.push(bias);
-            end.friction.push(p.friction[i]);
+            end.law.push(p.law[i]);
             end.softness.push(p.softness[i]);
             end.key.push(p.key[i]);
             x.lambda.push(2.0 * self.solution.lambda[i]);

@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | 0 | Alart–Curnier Newton from the impulses of the last step | `alart_curnier.rs` |
 //! | 1 | Gauss–Seidel accelerated by nonlinear conjugate gradients (NNCG), then Newton; twice | `sweep.rs` |
-//! | 2 | rounds of interior point, proximal point and ADMM, each polished by Newton | `interior_point.rs`, `proximal_point.rs`, `admm.rs` |
+//! | 2 | rounds of interior point, proximal point and ADMM, each polished by Newton | `interior_point.rs` (bounded rows: `interior_rows.rs`), `proximal_point.rs`, `admm.rs` |
 //! | 2, each round | certificate of infeasibility; continuation where some μ > 1 | `infeasible.rs`, `continuation.rs` |
 //!
 //! Impulses stay in physical units; every constant is dimensionless because each contact is weighted by one
@@ -22,6 +22,7 @@ mod chain;
 mod continuation;
 mod infeasible;
 mod interior_point;
+mod interior_rows;
 mod proximal_point;
 mod sweep;
 
@@ -174,7 +175,7 @@ impl ContactSolver for Exact {
         let solve = |i: usize, lane: &mut Lane, trace: &mut dyn Trace| {
             let contacts = islands.contacts(i);
             lane.r.clear();
-            lane.r.extend(contacts.iter().map(|&c| lambda[c as usize] / p.friction[c as usize].stretch()));
+            lane.r.extend(contacts.iter().map(|&c| lambda[c as usize] / p.law[c as usize].stretch()));
             let speed = p.velocity_scale;
             lane.report = if !islands.is_coupled(i) && lane.bodies.prepare(p, contacts) {
                 lane.form = Form::Bodies;
@@ -200,7 +201,7 @@ impl ContactSolver for Exact {
         for (i, lane) in self.lanes[..n].iter_mut().enumerate() {
             let contacts = self.islands.contacts(i);
             for (&c, r) in contacts.iter().zip(&lane.r) {
-                x.lambda[c as usize] = *r * p.friction[c as usize].stretch();
+                x.lambda[c as usize] = *r * p.law[c as usize].stretch();
             }
             match lane.form {
                 Form::Bodies => lane.bodies.write_velocity(&lane.r, &mut x.v),
