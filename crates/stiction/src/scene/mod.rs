@@ -1,16 +1,24 @@
 //! What the user writes: an editable description with names. [`Scene::compile`] checks it and makes a [`Model`].
 
 mod compile;
+mod compile_rod;
+mod compile_sheet;
 mod compile_soft;
+mod compile_spring;
 mod geometry;
 mod mass;
 mod model;
+mod model_slender;
+mod rod_path;
+mod slender;
 mod soft;
 
 pub use model::{
     Model, ModelBody, ModelForce, ModelNode, ModelPair, ModelSensor, ModelShape, ModelSolid, Owner,
     SensorKind,
 };
+pub use model_slender::{ModelRod, ModelRodJoint, ModelSheet, ModelSpring, RodEnd};
+pub use slender::{Fixing, RestShape, Rod, RodHold, Sheet, SpringEnd, SpringSpec};
 pub use soft::{Attachment, MassMatrix, NodeSelection, SoftBody};
 
 use crate::coords::Pose;
@@ -29,6 +37,12 @@ pub struct Scene {
     pub particles: Vec<Particle>,
     /// Deformable solids.
     pub solids: Vec<SoftBody>,
+    /// Springs, dampers and ropes.
+    pub springs: Vec<SpringSpec>,
+    /// Rods and cables.
+    pub rods: Vec<Rod>,
+    /// Sheets of cloth.
+    pub sheets: Vec<Sheet>,
     /// Forces and torques on bodies and particles.
     pub forces: Vec<Force>,
     /// What is read out at every step.

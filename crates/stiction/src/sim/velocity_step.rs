@@ -7,7 +7,7 @@ use crate::contact::residual::Yardstick;
 use crate::contact::warm::{Carried, Matching, WarmCache};
 use crate::contact::{ContactKey, ContactProblem, Residuals, Solution, Term};
 use crate::coords::{Anchor, BodyId, NodeId, ShapeId, State, rotation};
-use crate::dynamics::Solids;
+use crate::dynamics::{Slender, Solids};
 use crate::error::StepError;
 use crate::integrate::{Scheme, advance};
 use crate::linalg::{BlockMat, Vec3};
@@ -26,6 +26,9 @@ pub struct VelocityStepper {
     late: Vec<(ContactKey, [Vec3; 2])>,
     ahead: State,
     solids: Solids,
+    slender: Slender,
+    /// Some dofs are coupled by elastic forces.
+    elastic_parts: bool,
     /// M, block diagonal unless some solid has a consistent mass matrix.
     mass: BlockMat,
     problem: ContactProblem,
@@ -52,7 +55,8 @@ pub struct VelocityStepper {
 
 impl VelocityStepper {
     pub fn new(model: &Model, settings: SimSettings) -> VelocityStepper {
-        let a = BlockMat::with_pattern(&model.layout, &Solids::pattern(model));
+        let coupled = [Solids::pattern(model), Slender::pattern(model)].concat();
+        let a = BlockMat::with_pattern(&model.layout, &coupled);
         VelocityStepper {
             settings,
             collider: Collider::new(model),
@@ -62,6 +66,8 @@ impl VelocityStepper {
             late: Vec::new(),
             ahead: State::default(),
             solids: Solids::new(model, &a),
+            slender: Slender::default(),
+            elastic_parts: !(model.solids.is_empty() && Slender::is_empty(model)),
             mass: BlockMat::with_pattern(&model.layout, &Solids::mass_pattern(model)),
             problem: ContactProblem { a, ..ContactProblem::default() },
             solution: Solution::default(),
@@ -180,7 +186,8 @@ impl VelocityStepper {
             }
         }
         report.t = state.t;
-        report.energy = report::energy(model, state, self.solids.energy(model, state));
+        report.energy =
+            report::energy(model, state, self.solids.energy(model, state) + Slender::energy(model, state));
         check_finite(model, state)?;
         report.times.advance = clock.lap();
         Ok(())
@@ -247,10 +254,11 @@ impl VelocityStepper {
         self.solution.v.extend(state.v.iter().zip(&self.smooth).map(|(v, s)| v + share * (s - v)));
         self.mass.mul(&self.solution.v, &mut p.b);
         p.a.assign(&self.mass);
-        if !self.solids.is_empty() {
+        if self.elastic_parts {
             self.elastic.clear();
             self.elastic.resize(p.b.len(), 0.0);
             self.solids.add_to(model, state, w, h, &mut p.a, &mut self.elastic);
+            self.slender.add_to(model, state, w, h, &mut p.a, &mut self.elastic);
             for (b, e) in p.b.iter_mut().zip(&self.elastic) {
                 *b += e;
             }
@@ -389,7 +397,7 @@ impl VelocityStepper {
         let (p, end, x) = (&mut self.problem, &mut self.end, &mut self.end_solution);
         end.b.resize(p.b.len(), 0.0);
         self.mass.mul(&self.smooth, &mut end.b);
-        if !self.solids.is_empty() {
+        if self.elastic_parts {
             // Elastic forces over the step are those of its middle: 2 (b_e − (A − M) v̂).
             let (av, mv) = (&mut self.moved_a, &mut self.moved_m);
             av.resize(p.b.len(), 0.0);
