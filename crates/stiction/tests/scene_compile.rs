@@ -217,9 +217,13 @@ fn every_error_names_the_item_and_says_what_is_wrong() {
             sensor(s, "e", Reads::Energy);
             sensor(s, "e", Reads::Pose("crate".into()));
         }),
-        ("sensor `e`", "no body, soft body or particle `moon`", |s| sensor(s, "e", Reads::Velocity("moon".into()))),
+        ("sensor `e`", "no body, soft body or particle `moon`", |s| {
+            sensor(s, "e", Reads::Velocity("moon".into()))
+        }),
         ("sensor `e`", "on itself", |s| sensor(s, "e", Reads::PairForce("crate".into(), "crate".into()))),
-        ("pair `crate`, `moon`", "no body, soft body or particle `moon`", |s| s.pairs.push(rule("crate", "moon"))),
+        ("pair `crate`, `moon`", "no body, soft body or particle `moon`", |s| {
+            s.pairs.push(rule("crate", "moon"))
+        }),
         ("pair `crate`, `dot`", "`dot` is a particle", |s| s.pairs.push(rule("crate", "dot"))),
         ("pair `crate`, `crate`", "never touches itself", |s| s.pairs.push(rule("crate", "crate"))),
         ("pair `crate`, `floor`", "two rules", |s| {
