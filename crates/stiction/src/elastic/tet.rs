@@ -125,10 +125,16 @@ impl<'a> Element<'a> {
 
     /// Forces [N] and the upper blocks of the stiffness K = −∂f/∂x [N/m] in the order of [`PAIRS`].
     pub fn stiffness(&self, x: &[Vec3; 4], kind: HessianKind) -> ([Vec3; 4], [Mat3; 10]) {
+        let (_, forces, blocks) = self.evaluate(x, kind);
+        (forces, blocks)
+    }
+
+    /// Energy, forces and stiffness in one go.
+    pub(super) fn evaluate(&self, x: &[Vec3; 4], kind: HessianKind) -> (f64, [Vec3; 4], [Mat3; 10]) {
         let f = self.tet.deformation(x);
         let g = &self.tet.gradients;
         let (energy, p, tangent) = self.law.tangent(self.lame, self.pressure, &f, kind);
-        let (_, p) = self.with_fibres(&f, (energy, p));
+        let (energy, p) = self.with_fibres(&f, (energy, p));
         let (ut, vt) = (tangent.u.transpose(), tangent.v.transpose());
         let hat = g.map(|g| vt * g);
         let u = tangent.u * self.tet.volume;
@@ -140,7 +146,7 @@ impl<'a> Element<'a> {
                 *block += k * (along[a] * along[b]);
             }
         }
-        (self.tet.forces(&p), blocks)
+        (self.tet.volume * energy, self.tet.forces(&p), blocks)
     }
 
     /// ∂f/∂parameter of the isotropic part, at fixed positions.
