@@ -4,6 +4,7 @@
 //! a list that is fixed at construction: nothing is cleared, nothing is scattered, each result is written once and
 //! its bits do not depend on the number of threads.
 
+use super::damping::Damping;
 use super::material::{Lame, Law, Material, Parameter};
 use super::pattern::Pattern;
 use super::principal::outer;
@@ -19,32 +20,6 @@ const PARALLEL_TETS: usize = 10_000;
 const CHUNK: usize = 512;
 /// Cauchy stress divides by the volume ratio; ratios below this count as this much, so that pictures stay finite.
 const SMALLEST_VOLUME_RATIO: f64 = 1e-3;
-
-/// Damping of a solid.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Damping {
-    /// Rayleigh's α: force −α M v [1/s]. It acts on the mass, so it is the caller's to add.
-    pub mass: f64,
-    /// Rayleigh's β: force −β K v [s].
-    pub stiffness: f64,
-    /// Viscosity η of Green's strain rate [Pa·s].
-    pub viscosity: f64,
-}
-
-impl Damping {
-    /// Checks the coefficients; the error names the bad one.
-    pub fn check(&self) -> Result<(), ElasticError> {
-        for (name, value) in
-            [("mass", self.mass), ("stiffness", self.stiffness), ("viscosity", self.viscosity)]
-        {
-            if !(value >= 0.0 && value.is_finite()) {
-                return Err(ElasticError::Damping { name, value });
-            }
-        }
-        Ok(())
-    }
-}
 
 /// What to make of stiffness and damping: blocks are `stiffness`·K + `damping`·D.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -22,15 +22,14 @@ pub struct Tet {
 }
 
 impl Tet {
-    /// From the rest positions, counter-clockwise seen from the last vertex outward (positive volume). `tet` names
-    /// it in errors.
+    /// From the rest positions, whose volume (x₁−x₀)×(x₂−x₀)·(x₃−x₀)/6 must be positive. `tet` names it in errors.
     pub fn new(tet: usize, rest: [Vec3; 4]) -> Result<Tet, ElasticError> {
         let [x0, x1, x2, x3] = rest;
         let (a, b, c) = (x1 - x0, x2 - x0, x3 - x0);
         let six = a.cross(b).dot(c);
         let volume = six / 6.0;
         let longest = [a, b, c, x2 - x1, x3 - x1, x3 - x2].iter().fold(0.0, |m: f64, e| m.max(e.length()));
-        if !(volume.abs() > FLAT * longest * longest * longest) {
+        if volume.is_nan() || volume.abs() <= FLAT * longest * longest * longest {
             return Err(ElasticError::Flat { tet, volume });
         }
         if volume < 0.0 {
