@@ -23,6 +23,7 @@
 //! | what a solid resists with when it bends | [`elastic`] |
 //! | who touches whom | [`collide`] |
 //! | the contact problem and the yardstick | [`contact`] |
+//! | meshes of soft bodies | [`mesh`] |
 //! | solvers of it | [`solvers`] |
 //! | time-stepping schemes | [`integrate`] |
 //! | the step, its report, sensors | [`sim`] |
@@ -30,10 +31,12 @@
 pub mod collide;
 pub mod contact;
 pub mod coords;
+pub mod dynamics;
 pub mod elastic;
 pub mod error;
 pub mod integrate;
 pub mod linalg;
+pub mod mesh;
 pub mod scene;
 pub mod sim;
 pub mod solvers;
