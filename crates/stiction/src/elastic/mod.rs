@@ -17,6 +17,7 @@
 //! derivatives by material constants. Signs: forces are f = −∂E/∂x, stiffness K = ∂²E/∂x² = −∂f/∂x.
 
 mod assembly;
+mod damping;
 mod error;
 mod fibre;
 mod material;
@@ -29,7 +30,8 @@ mod stretch;
 pub mod svd;
 mod tet;
 
-pub use assembly::{Damping, TetAssembly, Weights};
+pub use assembly::{TetAssembly, Weights};
+pub use damping::Damping;
 pub use error::ElasticError;
 pub use fibre::Fibre;
 pub use material::{Lame, Law, Material, Parameter};
