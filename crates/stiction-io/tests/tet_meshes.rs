@@ -69,6 +69,17 @@ fn lines_may_end_as_on_windows() {
 }
 
 #[test]
+fn vtk_with_offsets_in_text_and_data_in_between() {
+    let text = "# vtk DataFile Version 5.1\nt\nASCII\nDATASET UNSTRUCTURED_GRID\n\
+                FIELD FieldData 2\nTIME 1 1 double\n0.5\nMETADATA\nINFORMATION 0\n\nCYCLE 1 1 int\n3\n\
+                POINTS 4 float\n0 0 0 1 0 0 0 1 0\n0 0 1\nMETADATA\nINFORMATION 0\n\n\
+                CELLS 2 4\nOFFSETS vtktypeint64\n0 4\nCONNECTIVITY vtktypeint64\n0 1 2 3\nCELL_TYPES 1\n10\n";
+    let file = parse_vtk(text.as_bytes(), "m.vtk").unwrap();
+    assert_eq!(file.mesh.tets, [[0, 1, 2, 3]]);
+    assert_eq!(file.mesh.vertices, [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z]);
+}
+
+#[test]
 fn inverted_tets_are_turned_and_noted() {
     let m = sample();
     let mut inverted = m.clone();

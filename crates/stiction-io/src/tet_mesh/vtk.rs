@@ -46,11 +46,7 @@ pub fn parse_vtk(bytes: &[u8], name: &str) -> Result<TetFile> {
                 grid.kinds = Some(integers(&mut scan, encoding, count, 4)?);
             }
             b"field" => field(&mut scan, encoding)?,
-            b"metadata" => {
-                // Lines up to an empty one; the first is the rest of this one.
-                scan.line();
-                while !scan.line().is_empty() {}
-            }
+            b"metadata" => metadata(&mut scan),
             other => {
                 let problem = format!("`{}` is not known here", shown(other));
                 return Err(scan.error(problem, "an unstructured grid has POINTS, CELLS and CELL_TYPES"));
@@ -208,11 +204,11 @@ fn kind_name(kind: i64) -> &'static str {
 /// Bytes of a number of a type.
 fn width_of(scan: &Scan, kind: &[u8]) -> Result<usize> {
     Ok(match kind.to_ascii_lowercase().as_slice() {
-        b"char" | b"unsigned_char" => 1,
-        b"short" | b"unsigned_short" => 2,
+        b"char" | b"unsigned_char" | b"vtktypeint8" | b"vtktypeuint8" => 1,
+        b"short" | b"unsigned_short" | b"vtktypeint16" | b"vtktypeuint16" => 2,
         // Ids are written as int.
-        b"int" | b"unsigned_int" | b"float" | b"vtktypeint32" | b"vtkidtype" => 4,
-        b"long" | b"unsigned_long" | b"double" | b"vtktypeint64" => 8,
+        b"int" | b"unsigned_int" | b"float" | b"vtktypeint32" | b"vtktypeuint32" | b"vtkidtype" => 4,
+        b"long" | b"unsigned_long" | b"double" | b"vtktypeint64" | b"vtktypeuint64" => 8,
         other => {
             return Err(scan.error(format!("data of type `{}` is not read", shown(other)), "save without it"));
         }
@@ -234,13 +230,22 @@ fn integers_here(scan: &mut Scan, count: usize, width: usize) -> Result<Vec<i64>
     (0..count).map(|_| scan.int(width, "a whole number")).collect()
 }
 
+/// Passes over lines up to an empty one; the first is the rest of the keyword's.
+fn metadata(scan: &mut Scan) {
+    scan.line();
+    while !scan.line().trim_ascii().is_empty() {}
+}
+
 /// Passes over `FIELD name count`, then for each array `name components tuples type` and its numbers.
 fn field(scan: &mut Scan, encoding: Encoding) -> Result<()> {
     scan.word();
     let arrays = scan.count(0, 4, "the number of arrays")?;
     for _ in 0..arrays {
         scan.encoding = Encoding::Text;
-        scan.word();
+        if scan.word().is_some_and(|w| w.eq_ignore_ascii_case(b"METADATA")) {
+            metadata(scan);
+            scan.word();
+        }
         let components = scan.count(0, 1, "the number of components")?;
         let tuples = scan.count(0, 1, "the number of tuples")?;
         let kind = scan.word().unwrap_or(b"");

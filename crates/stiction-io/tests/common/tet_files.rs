@@ -72,16 +72,16 @@ pub fn gmsh2_binary(m: &TetMesh, order: Order) -> Vec<u8> {
     out.text(&format!("\n$EndMeshFormat\n$Nodes\n{}\n", m.vertices.len()));
     for (i, v) in m.vertices.iter().enumerate() {
         out.int(gmsh_id(i as u32), 4);
-        v.to_array().map(|x| out.real(x));
+        v.to_array().into_iter().for_each(|x| out.real(x));
     }
     let elements = gmsh_elements(m);
     out.text(&format!("\n$EndNodes\n$Elements\n{}\n", elements.len()));
     let mut id = 0;
     for block in elements.chunk_by(|a, b| a.0 == b.0) {
-        [block[0].0, block.len() as u64, 2].map(|x| out.int(x, 4));
+        [block[0].0, block.len() as u64, 2].into_iter().for_each(|x| out.int(x, 4));
         for (_, nodes) in block {
             id += 1;
-            [id, 1, 7].map(|x| out.int(x, 4));
+            [id, 1, 7].into_iter().for_each(|x| out.int(x, 4));
             nodes.iter().for_each(|&n| out.int(n, 4));
         }
     }
@@ -123,17 +123,17 @@ pub fn gmsh4_binary(m: &TetMesh, order: Order, width: usize) -> Vec<u8> {
     (0..20).for_each(|i| out.int(i, 4));
     out.text("\n$EndEntities\n$Nodes\n");
     let n = m.vertices.len() as u64;
-    [1, n, 10, gmsh_id(n as u32)].map(|x| out.int(x, width));
-    [3, 1, 0].map(|x| out.int(x, 4));
+    [1, n, 10, gmsh_id(n as u32)].into_iter().for_each(|x| out.int(x, width));
+    [3, 1, 0].into_iter().for_each(|x| out.int(x, 4));
     out.int(n, width);
     (0..n).for_each(|i| out.int(gmsh_id(i as u32), width));
     m.vertices.iter().for_each(|v| v.to_array().into_iter().for_each(|x| out.real(x)));
     out.text("\n$EndNodes\n$Elements\n");
     let elements = gmsh_elements(m);
-    [2, elements.len() as u64, 1, elements.len() as u64].map(|x| out.int(x, width));
+    [2, elements.len() as u64, 1, elements.len() as u64].into_iter().for_each(|x| out.int(x, width));
     let mut id = 0;
     for block in elements.chunk_by(|a, b| a.0 == b.0) {
-        [3, 1, block[0].0].map(|x| out.int(x, 4));
+        [3, 1, block[0].0].into_iter().for_each(|x| out.int(x, 4));
         out.int(block.len() as u64, width);
         for (_, nodes) in block {
             id += 1;
