@@ -152,6 +152,7 @@ fn good_recording() -> Vec<u8> {
         name: "x".into(),
         gravity: stiction::Vec3::NEG_Z,
         bodies: vec![],
+        solids: Vec::new(),
         particles: vec![],
         shapes: vec![],
         extra: serde_json::Value::Null,

@@ -2,12 +2,14 @@
 
 mod block_lu;
 mod block_mat;
+mod cholesky;
 pub mod dense;
 mod general_lu;
 mod spatial;
 
 pub use block_lu::BlockLu;
 pub use block_mat::BlockMat;
+pub use cholesky::Cholesky;
 pub use general_lu::GeneralLu;
 pub use spatial::{Mat6, Vec6};
 
