@@ -34,6 +34,7 @@ impl Scene {
             bodies: Vec::with_capacity(self.bodies.len()),
             nodes: Vec::with_capacity(self.particles.len()),
             shapes: Vec::new(),
+            joints: Vec::new(),
             forces: Vec::new(),
             sensors: Vec::new(),
             contact: self.contact.clone(),
@@ -48,8 +49,9 @@ impl Scene {
             add_particle(&mut model, NodeId(i as u32), particle)?;
         }
         self.add_forces(&mut model, &names)?;
-        self.add_sensors(&mut model, &names)?;
         self.add_pairs(&mut model, &names)?;
+        self.add_joints(&mut model, &names)?;
+        self.add_sensors(&mut model, &names)?;
         warn_about_masses(&mut model);
         Ok(model)
     }
@@ -138,6 +140,15 @@ impl Scene {
                     return err(item, format!("it reads the force of `{a}` on itself; name two bodies"));
                 }
                 Reads::PairForce(a, b) => SensorKind::PairForce(owner(a)?, owner(b)?),
+                Reads::Joint(name) => {
+                    let joint = find_joint(model, &item, name)?;
+                    if model.joints[joint].coordinate().is_none() {
+                        let kind = model.joints[joint].kind.name();
+                        return err(item, format!("a {kind} joint has no single position; read its force"));
+                    }
+                    SensorKind::Joint(joint)
+                }
+                Reads::JointForce(name) => SensorKind::JointForce(find_joint(model, &item, name)?),
                 Reads::Energy => SensorKind::Energy,
             };
             model.sensors.push(ModelSensor { name: s.name.clone(), kind });
@@ -453,11 +464,18 @@ fn warn_about_masses(model: &mut Model) {
     model.warnings.extend(warnings);
 }
 
-fn err<T>(item: impl Into<String>, problem: impl Into<String>) -> Result<T, SceneError> {
+pub(super) fn err<T>(item: impl Into<String>, problem: impl Into<String>) -> Result<T, SceneError> {
     Err(SceneError::new(item, problem))
 }
 
-fn find(names: &HashMap<&str, Owner>, item: &str, name: &str) -> Result<Owner, SceneError> {
+fn find_joint(model: &Model, item: &str, name: &str) -> Result<usize, SceneError> {
+    model.joints.iter().position(|j| j.name == name).ok_or_else(|| {
+        let known: Vec<&str> = model.joints.iter().map(|j| j.name.as_str()).take(8).collect();
+        SceneError::new(item, format!("there is no joint `{name}`; known are {}", known.join(", ")))
+    })
+}
+
+pub(super) fn find(names: &HashMap<&str, Owner>, item: &str, name: &str) -> Result<Owner, SceneError> {
     names.get(name).copied().ok_or_else(|| {
         let mut known: Vec<&str> = names.keys().copied().collect();
         known.sort_unstable();
@@ -478,7 +496,7 @@ fn positive(item: &str, what: &str, x: f64) -> Result<(), SceneError> {
     }
 }
 
-fn vector(item: &str, what: &str, x: Vec3) -> Result<(), SceneError> {
+pub(super) fn vector(item: &str, what: &str, x: Vec3) -> Result<(), SceneError> {
     match x.is_finite() {
         true => Ok(()),
         false => err(item, format!("{what} must be finite; got {x}")),

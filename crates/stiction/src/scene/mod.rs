@@ -1,13 +1,19 @@
 //! What the user writes: an editable description with names. [`Scene::compile`] checks it and makes a [`Model`].
 
 mod compile;
+mod compile_joint;
 mod geometry;
+mod joint;
 mod mass;
 mod model;
+mod model_joint;
 
+pub use joint::{Joint, JointAnchor, JointKind, JointSprings, Motor, Path, Spring, Target};
 pub use model::{
     Model, ModelBody, ModelForce, ModelNode, ModelPair, ModelSensor, ModelShape, Owner, SensorKind,
 };
+
+pub use model_joint::{JointBlock, JointPlace, JointRow, Measure, ModelJoint, Role};
 
 use crate::coords::Pose;
 use crate::linalg::{Mat3, Vec3};
@@ -23,6 +29,8 @@ pub struct Scene {
     pub bodies: Vec<Body>,
     /// Particles (point masses with a contact radius).
     pub particles: Vec<Particle>,
+    /// What holds bodies together.
+    pub joints: Vec<Joint>,
     /// Forces and torques on bodies and particles.
     pub forces: Vec<Force>,
     /// What is read out at every step.
@@ -342,6 +350,11 @@ pub enum Reads {
     ContactForce(String),
     /// Sum of the contact forces [N], world axes, that the second body exerts on the first.
     PairForce(String, String),
+    /// Position [m or rad] and rate [m/s or rad/s] of a joint with one free direction, b as seen from a.
+    Joint(String),
+    /// Force [N] and moment about its anchor [N·m], world axes, that a joint exerts on its body b: rigid rows, springs,
+    /// stops, friction and motor together. Its body a takes the opposite at the same point.
+    JointForce(String),
     /// Kinetic, potential (gravity) and total energy [J].
     Energy,
 }

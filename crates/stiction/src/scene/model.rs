@@ -20,6 +20,8 @@ pub struct Model {
     pub nodes: Vec<ModelNode>,
     /// Collision shapes, body by body, then one per particle.
     pub shapes: Vec<ModelShape>,
+    /// Joints in scene order.
+    pub joints: Vec<super::ModelJoint>,
     /// Forces with their targets resolved.
     pub forces: Vec<ModelForce>,
     /// Sensors with their targets resolved.
@@ -146,6 +148,10 @@ pub enum SensorKind {
     ContactForce(Owner),
     /// Sum of contact forces of the second on the first [N].
     PairForce(Owner, Owner),
+    /// Position and rate of this joint.
+    Joint(usize),
+    /// Force and moment of this joint on its body b [N, N·m].
+    JointForce(usize),
     /// Kinetic, potential and total energy [J].
     Energy,
 }
@@ -168,6 +174,8 @@ impl ModelSensor {
             SensorKind::Velocity(Owner::Body(_)) => &["vx", "vy", "vz", "wx", "wy", "wz"],
             SensorKind::Velocity(Owner::Node(_)) => &["vx", "vy", "vz"],
             SensorKind::ContactForce(_) | SensorKind::PairForce(..) => &["fx", "fy", "fz"],
+            SensorKind::Joint(_) => &["position", "rate"],
+            SensorKind::JointForce(_) => &["fx", "fy", "fz", "tx", "ty", "tz"],
             SensorKind::Energy => &["kinetic", "potential", "total"],
         }
     }
