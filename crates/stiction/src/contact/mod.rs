@@ -12,6 +12,7 @@ mod jacobian;
 pub mod local;
 pub mod residual;
 pub mod samples;
+pub mod soft_samples;
 pub mod warm;
 
 pub use cone::Friction;
@@ -59,6 +60,8 @@ pub struct ContactProblem {
     /// Least speed [m/s] by which velocity errors are judged: the stepper sets g·h, and solvers take the larger of it
     /// and the largest free contact velocity of what they solve.
     pub velocity_scale: f64,
+    /// Position [m] of each block at rest, for solvers that make coarse copies of soft bodies; empty where unknown.
+    pub places: Vec<Vec3>,
 }
 
 impl ContactProblem {
