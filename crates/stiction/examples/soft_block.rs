@@ -10,14 +10,18 @@ use stiction::solvers::soft::{SoftSettings, SoftSolver};
 fn main() {
     let largest = std::env::args().nth(1).and_then(|s| s.parse().ok()).unwrap_or(1usize);
     println!("   dof  contacts  steps  ms/step  worst  newton  products  natural  momentum  unsolved");
-    for cells in [[5, 5, 5], [10, 11, 11], [15, 17, 17], [24, 25, 25], [35, 37, 37]].into_iter().take(largest + 1) {
-        run(cells, 50);
+    for cells in
+        [[5, 5, 5], [10, 11, 11], [15, 17, 17], [24, 25, 25], [35, 37, 37]].into_iter().take(largest + 1)
+    {
+        for multigrid_from in [usize::MAX, 0] {
+            run(cells, 50, SoftSettings { multigrid_from, ..SoftSettings::default() });
+        }
     }
 }
 
-fn run(cells: [usize; 3], steps: usize) {
+fn run(cells: [usize; 3], steps: usize, settings: SoftSettings) {
     let mut block = SoftBlock::new(cells);
-    let mut solver = SoftSolver::new(SoftSettings::default());
+    let mut solver = SoftSolver::new(settings);
     let mut x = Solution { v: vec![0.0; 3 * block.nodes()], lambda: Vec::new() };
     let mut last = x.v.clone();
     let (mut total, mut worst, mut unsolved, mut products, mut newton) = (0.0, 0.0_f64, 0, 0, 0);

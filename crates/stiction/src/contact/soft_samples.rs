@@ -223,8 +223,7 @@ impl SoftBlock {
                 f += outer(self.x[tet[a] as usize], gradient[a]);
             }
             let r = rotation(f);
-            let stress =
-                (f - r) * (2.0 * shear) + r * (lame * (trace(&(r.transpose() * f)) - 3.0));
+            let stress = (f - r) * (2.0 * shear) + r * (lame * (trace(&(r.transpose() * f)) - 3.0));
             let g = gradient.map(|g| r * g);
             for a in 0..4 {
                 let row = first + tet[a] as usize;
@@ -246,7 +245,8 @@ impl SoftBlock {
 
     fn add_contacts(&self, p: &mut ContactProblem, first: usize) {
         p.j.clear();
-        let node = |i: u32| Term::Node { block: first as u32 + i, dof: 6 * first as u32 + 3 * i, weight: 1.0 };
+        let node =
+            |i: u32| Term::Node { block: first as u32 + i, dof: 6 * first as u32 + 3 * i, weight: 1.0 };
         let mut push = |i: u32, shape: u32, normal: Vec3, gap: f64, plate: Option<usize>| {
             let (t1, t2) = tangents(normal);
             let frame = Mat3::from_cols(normal, t1, t2).transpose();
@@ -304,8 +304,7 @@ impl SoftBlock {
     pub fn drive(&mut self, step: usize) {
         for s in 0..2 {
             let inwards = if s == 0 { Vec3::X } else { -Vec3::X };
-            self.plate_velocity[s] =
-                if step < 20 { inwards * (0.0025 / 0.2) } else { Vec3::Z * (0.1 / 0.6) };
+            self.plate_velocity[s] = if step < 20 { inwards * (0.0025 / 0.2) } else { Vec3::Z * (0.1 / 0.6) };
         }
     }
 

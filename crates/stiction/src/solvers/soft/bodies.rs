@@ -20,10 +20,11 @@ pub(super) struct Bodies {
     pub links: Vec<Link>,
     /// Link of each node.
     of_node: Vec<u32>,
+    /// Matrix of the bodies alone, and with the nodes that follow them.
+    free: Vec<f64>,
     matrix: Vec<f64>,
     factor: Cholesky,
     x: Vec<f64>,
-    moved: Vec<Vec4f>,
 }
 
 impl Bodies {
@@ -36,34 +37,45 @@ impl Bodies {
         let n = 6 * island.bodies;
         self.links.clear();
         if n == 0 {
+            self.of_node.clear();
             self.factor.factor(&[], 0);
             return;
         }
         self.find_links(island, modes);
-        self.matrix.clear();
-        self.matrix.resize(n * n, 0.0);
+        self.free.clear();
+        self.free.resize(n * n, 0.0);
         self.add_dynamics(island);
-        self.add_links(island);
         let first = island.nodes as u32;
         each_held(island, modes, |a, ga, b, gb, p| {
             if a >= first && b >= first {
                 let (a, b) = (((a - first) / 2) as usize, ((b - first) / 2) as usize);
                 for h in 0..2 {
                     for k in 0..2 {
-                        add_block(
-                            &mut self.matrix,
-                            n,
-                            6 * a + 3 * h,
-                            6 * b + 3 * k,
-                            ga[h].transpose() * p * gb[k],
-                        );
+                        let m = ga[h].transpose() * p * gb[k];
+                        add_block(&mut self.free, n, 6 * a + 3 * h, 6 * b + 3 * k, m);
                     }
                 }
             }
         });
+        self.matrix.clone_from(&self.free);
+        self.add_links(island);
         self.factor.factor(&self.matrix, n);
         self.x.resize(n, 0.0);
-        self.moved.resize(island.nodes, [0.0; 4]);
+    }
+
+    /// The link of a slave; `NONE` where it follows no body.
+    pub fn link_of(&self, node: u32) -> u32 {
+        self.of_node.get(node as usize).copied().unwrap_or(NONE)
+    }
+
+    /// Adds the bodies' own matrix, without the nodes that follow them, at row and column `first` of a dense matrix.
+    pub fn add_free(&self, island: &Island, to: &mut [f64], n: usize, first: usize) {
+        let size = 6 * island.bodies;
+        for r in 0..size {
+            for c in 0..size {
+                to[(first + r) * n + first + c] += self.free[r * size + c];
+            }
+        }
     }
 
     fn find_links(&mut self, island: &Island, modes: &Modes) {
@@ -102,7 +114,7 @@ impl Bodies {
                 let j = island.low.columns()[e] as usize;
                 if j >= first {
                     let m = mat(island.low.block(e));
-                    add_block(&mut self.matrix, n, 3 * (i - first), 3 * (j - first), m);
+                    add_block(&mut self.free, n, 3 * (i - first), 3 * (j - first), m);
                 }
             }
         }

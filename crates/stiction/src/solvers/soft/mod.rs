@@ -9,6 +9,7 @@
 //! | local copy of the problem in 3×3 blocks | `island.rs` |
 //! | open, stick, slip; slaves and held contacts; T and S | `modes.rs` |
 //! | block Gauss–Seidel in 32-bit numbers | `precondition.rs` |
+//! | coarse levels for larger islands | `lattice.rs`, `multigrid.rs` |
 //! | rigid bodies in it | `bodies.rs` |
 //!
 //! Converged when both the natural map (the yardstick's, [m/s]) and the momentum error ‖A v − b − Jᵀλ‖ in the norm of
@@ -16,7 +17,9 @@
 
 mod bodies;
 mod island;
+mod lattice;
 mod modes;
+mod multigrid;
 mod precondition;
 
 use super::{SolveReport, Status, Trace, TraceRecord};
@@ -36,11 +39,13 @@ pub struct SoftSettings {
     pub newton_steps: usize,
     /// Most products with A in one Newton step.
     pub krylov_steps: usize,
+    /// Islands of at least this many unknowns use the lattice multigrid, where the problem has places.
+    pub multigrid_from: usize,
 }
 
 impl Default for SoftSettings {
     fn default() -> Self {
-        SoftSettings { tolerance: 1e-6, newton_steps: 40, krylov_steps: 60 }
+        SoftSettings { tolerance: 1e-6, newton_steps: 40, krylov_steps: 60, multigrid_from: 5000 }
     }
 }
 
@@ -51,6 +56,12 @@ const SHRINK: f64 = 0.3;
 const SHRINK_AFTER: usize = 8;
 /// Each linear solve reduces its residual by this.
 const FORCING: f64 = 0.1;
+/// … and by ten times more after each Newton step that was no progress, down to this.
+const LEAST_FORCING: f64 = 1e-4;
+/// A Newton step that leaves more than this share of the error was no progress.
+const PROGRESS: f64 = 0.7;
+/// Coarse levels learn the modes in this many Newton steps of a solve.
+const MASKED_STEPS: usize = 2;
 /// No linear solve goes below this share of the momentum tolerance.
 const FLOOR_SHARE: f64 = 0.3;
 
@@ -70,6 +81,7 @@ pub struct SoftSolver {
     work: Vec<f64>,
     best_v: Vec<f64>,
     best_lambda: Vec<Vec3>,
+    places: Vec<Vec3>,
 }
 
 /// The projected operator S A T with what held contacts add, and its preconditioner.
@@ -104,7 +116,11 @@ struct Error {
 impl Error {
     fn worst(self) -> f64 {
         // Not a number counts as infinitely bad.
-        if self.natural.is_nan() || self.momentum.is_nan() { f64::INFINITY } else { self.natural.max(self.momentum) }
+        if self.natural.is_nan() || self.momentum.is_nan() {
+            f64::INFINITY
+        } else {
+            self.natural.max(self.momentum)
+        }
     }
 }
 
@@ -127,8 +143,13 @@ impl SoftSolver {
         trace: &mut dyn Trace,
     ) -> SolveReport {
         self.island.load(p, blocks, contacts);
-        self.preconditioner.load(&mut self.island);
         let n = self.island.dofs();
+        self.places.clear();
+        if n >= self.settings.multigrid_from && !p.places.is_empty() {
+            self.places.extend(self.island.block.iter().map(|&b| p.places[b as usize]));
+        }
+        let places = if self.places.is_empty() { None } else { Some(&self.places[..]) };
+        self.preconditioner.load(&mut self.island, places);
         self.island.gather(&x.v, &mut self.v);
         self.lambda.clear();
         self.lambda.extend(contacts.iter().map(|&c| x.lambda[c as usize] / p.friction[c as usize].stretch()));
@@ -143,6 +164,7 @@ impl SoftSolver {
             scale = scale.max(-self.u[c].x).max(cone::tangent_norm(self.u[c]));
         }
         let report = self.newton(scale, trace);
+        self.preconditioner.learn(report.iterations);
         self.island.scatter(&self.best_v, &mut x.v);
         for (&c, l) in contacts.iter().zip(&self.best_lambda) {
             x.lambda[c as usize] = *l * p.friction[c as usize].stretch();
@@ -154,7 +176,7 @@ impl SoftSolver {
         let tolerance = self.settings.tolerance * scale;
         let heft = self.heft();
         let mut report = SolveReport { status: Status::Budget, islands: 1, ..SolveReport::default() };
-        let mut factor = FIRST_FACTOR;
+        let (mut factor, mut forcing) = (FIRST_FACTOR, FORCING);
         let mut best = f64::INFINITY;
         for step in 0..self.settings.newton_steps {
             if step > 0 && step % SHRINK_AFTER == 0 {
@@ -162,7 +184,10 @@ impl SoftSolver {
             }
             self.modes.choose(&self.island, &self.lambda, &self.u, factor);
             self.preconditioner.patch(&mut self.island, &self.modes);
-            report.iterations += self.linear_step(FLOOR_SHARE * tolerance * heft);
+            if step < MASKED_STEPS {
+                self.preconditioner.mask_lattices(&self.island, &self.modes);
+            }
+            report.iterations += self.linear_step(FLOOR_SHARE * tolerance * heft, forcing);
             let error = self.evaluate(heft);
             trace.record(TraceRecord {
                 stage: "newton",
@@ -170,6 +195,9 @@ impl SoftSolver {
                 factorizations: 0,
                 residual: error.worst() / scale,
             });
+            if error.worst() > PROGRESS * best {
+                forcing = (0.1 * forcing).max(LEAST_FORCING);
+            }
             if error.worst() < best || step == 0 {
                 best = error.worst();
                 self.best_v.clone_from(&self.v);
@@ -191,7 +219,7 @@ impl SoftSolver {
     }
 
     /// One linear solve with the current modes; updates `v`. Returns the number of products.
-    fn linear_step(&mut self, floor: f64) -> usize {
+    fn linear_step(&mut self, floor: f64, forcing: f64) -> usize {
         let island = &self.island;
         self.modes.constrain(island, &mut self.v, true);
         // r = −S (A v − b − Jᵀ λ_held).
@@ -204,7 +232,8 @@ impl SoftSolver {
         for r in &mut self.r {
             *r = -*r;
         }
-        let start = self.r.iter().zip(&island.inverse_root).map(|(r, s)| (r * s) * (r * s)).sum::<f64>().sqrt();
+        let start =
+            self.r.iter().zip(&island.inverse_root).map(|(r, s)| (r * s) * (r * s)).sum::<f64>().sqrt();
         self.step.fill(0.0);
         let mut system = Projected {
             island,
@@ -217,7 +246,7 @@ impl SoftSolver {
             &island.inverse_root,
             &self.r,
             &mut self.step,
-            floor.max(FORCING * start),
+            floor.max(forcing * start),
             self.settings.krylov_steps,
         );
         for (v, s) in self.v.iter_mut().zip(&self.step) {

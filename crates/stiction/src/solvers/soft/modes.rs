@@ -37,7 +37,7 @@ pub(super) struct Active {
 }
 
 /// Slip this far outside the cone has no more resistance across its direction.
-const MOST_SHARE: f64 = 0.99;
+const MOST_SHARE: f64 = 0.999_999;
 /// A slave carries at least this share of the largest weight of its contact.
 const LEAST_WEIGHT: f64 = 0.3;
 /// Proximal softness of held contacts, as a share of the contact's scale.

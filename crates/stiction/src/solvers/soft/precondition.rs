@@ -4,6 +4,7 @@
 use super::bodies::{Bodies, each_held, mat};
 use super::island::{Island, NONE};
 use super::modes::{Mode, Modes};
+use super::multigrid::Multigrid;
 use crate::linalg::sweep32::Vec4f;
 use crate::linalg::{Mat3, Vec3};
 
@@ -18,11 +19,15 @@ pub(super) struct Preconditioner {
     r: Vec<Vec4f>,
     x: Vec<Vec4f>,
     force: Vec<Vec4f>,
+    rest: Vec<Vec4f>,
+    multigrid: Multigrid,
+    /// Slaves and the direction that they may not move in; zero where they may not move at all.
+    masked: Vec<(u32, [f32; 3])>,
 }
 
 impl Preconditioner {
-    /// New values of A: inverts the diagonal blocks.
-    pub fn load(&mut self, island: &mut Island) {
+    /// New values of A: inverts the diagonal blocks. With places of the nodes it uses lattices, else sweeps alone.
+    pub fn load(&mut self, island: &mut Island, places: Option<&[Vec3]>) {
         for i in 0..island.nodes {
             island.low.invert_diagonal(i);
         }
@@ -34,7 +39,26 @@ impl Preconditioner {
         let n = island.low.rows();
         self.r.resize(n, [0.0; 4]);
         self.x.resize(n, [0.0; 4]);
+        self.rest.resize(n, [0.0; 4]);
         self.force.resize(n - island.nodes, [0.0; 4]);
+        match places {
+            Some(places) => self.multigrid.load(island, places),
+            None => self.multigrid.clear(),
+        }
+    }
+
+    /// Told how many products a solve took.
+    pub fn learn(&mut self, products: usize) {
+        if !self.multigrid.is_empty() {
+            self.multigrid.learn(products);
+        }
+    }
+
+    /// Lets coarse levels know the modes of the last [`patch`](Preconditioner::patch).
+    pub fn mask_lattices(&mut self, island: &Island, modes: &Modes) {
+        if !self.multigrid.is_empty() {
+            self.multigrid.mask(island, modes, &self.bodies);
+        }
     }
 
     /// New modes: patches the inverses of slaves, masters and nodes of held contacts, and factors the bodies.
@@ -43,6 +67,7 @@ impl Preconditioner {
             island.low.invert_diagonal(i as usize);
         }
         self.changed.clear();
+        self.masked.clear();
         self.collect_extra(island, modes);
         for (t, a) in island.touches.iter().zip(&modes.active) {
             if a.mode == Mode::Open || a.slave == NONE {
@@ -51,6 +76,8 @@ impl Preconditioner {
             let slave = island.movers(t)[a.slave as usize];
             let i = slave.at as usize;
             let mut inverse = Mat3::ZERO;
+            let across = if a.mode == Mode::Slip { t.normal() } else { Vec3::ZERO };
+            self.masked.push((slave.at, across.to_array().map(|x| x as f32)));
             if a.mode == Mode::Slip {
                 let mut d = mat(island.low.block(island.low.diagonal_place(i)));
                 if self.extra_at[i] != NONE {
@@ -118,33 +145,87 @@ impl Preconditioner {
         for (to, from) in self.r.iter_mut().zip(r.chunks_exact(3)) {
             *to = [from[0] as f32, from[1] as f32, from[2] as f32, 0.0];
         }
-        let nodes = island.nodes;
-        if self.bodies.is_empty() {
-            island.low.forward(&self.r, &mut self.x);
-            island.low.backward_half(&mut self.x);
+        if self.multigrid.is_empty() {
+            self.symmetric_sweep(island);
         } else {
-            self.x[..nodes].fill([0.0; 4]);
-            self.bodies.solve(&self.r[nodes..], &mut self.x[nodes..]);
-            self.bodies.subtract_motion(island, &self.x, &mut self.r);
-            let (mut hold, x) = (std::mem::take(&mut self.force), &mut self.x);
-            hold.copy_from_slice(&x[nodes..]);
-            island.low.forward(&self.r, x);
-            x[nodes..].fill([0.0; 4]);
-            island.low.backward_half(x);
-            // x_b −= B⁻¹ Tᵀ A x_nodes.
-            self.bodies.force_of_nodes(island, x, &mut self.r[nodes..]);
-            self.bodies.solve(&self.r[nodes..], &mut x[nodes..]);
-            for (x, y) in x[nodes..].iter_mut().zip(&hold) {
-                for k in 0..3 {
-                    x[k] = y[k] - x[k];
-                }
-            }
-            self.force = hold;
+            self.cycle(island);
         }
         for (to, from) in z.chunks_exact_mut(3).zip(&self.x) {
             for k in 0..3 {
                 to[k] = from[k] as f64;
             }
+        }
+    }
+
+    /// Bodies, nodes forward, nodes backward, bodies.
+    fn symmetric_sweep(&mut self, island: &Island) {
+        let nodes = island.nodes;
+        if self.bodies.is_empty() {
+            island.low.forward(&self.r, &mut self.x);
+            island.low.backward_half(&mut self.x);
+            return;
+        }
+        let (bodies, x) = (&mut self.bodies, &mut self.x);
+        bodies.solve(&self.r[nodes..], &mut x[nodes..]);
+        bodies.subtract_motion(island, x, &mut self.r);
+        self.force.copy_from_slice(&x[nodes..]);
+        island.low.forward(&self.r, x);
+        x[nodes..].fill([0.0; 4]);
+        island.low.backward_half(x);
+        // x_b −= B⁻¹ Tᵀ A x_nodes.
+        bodies.force_of_nodes(island, x, &mut self.r[nodes..]);
+        bodies.solve(&self.r[nodes..], &mut x[nodes..]);
+        for (x, y) in x[nodes..].iter_mut().zip(&self.force) {
+            for k in 0..3 {
+                x[k] = y[k] - x[k];
+            }
+        }
+    }
+
+    /// Nodes forward, coarse correction with the bodies, nodes backward, bodies.
+    fn cycle(&mut self, island: &Island) {
+        let nodes = island.nodes;
+        let (bodies, x) = (&mut self.bodies, &mut self.x);
+        island.low.forward(&self.r, x);
+        x[nodes..].fill([0.0; 4]);
+        island.low.residual_after_forward(x, &mut self.rest);
+        project(&self.masked, &mut self.rest);
+        if !bodies.is_empty() {
+            bodies.force_of_nodes(island, x, &mut self.force);
+            for (f, r) in self.force.iter_mut().zip(&self.r[nodes..]) {
+                for k in 0..3 {
+                    f[k] = r[k] - f[k];
+                }
+            }
+        }
+        self.multigrid.correct(island, bodies, &self.rest, &self.force, x);
+        project(&self.masked, x);
+        if bodies.is_empty() {
+            island.low.backward(&self.r, x);
+            return;
+        }
+        bodies.subtract_motion(island, x, &mut self.r);
+        // Body columns stay out of the sweep over nodes.
+        x[nodes..].fill([0.0; 4]);
+        island.low.backward(&self.r, x);
+        bodies.force_of_nodes(island, x, &mut self.force);
+        for (f, r) in self.force.iter_mut().zip(&self.r[nodes..]) {
+            for k in 0..3 {
+                f[k] = r[k] - f[k];
+            }
+        }
+        bodies.solve(&self.force, &mut x[nodes..]);
+    }
+}
+
+/// Takes off what slaves may not do.
+fn project(masked: &[(u32, [f32; 3])], x: &mut [Vec4f]) {
+    for (i, n) in masked {
+        let x = &mut x[*i as usize];
+        let along = n[0] * x[0] + n[1] * x[1] + n[2] * x[2];
+        let free = *n != [0.0; 3];
+        for k in 0..3 {
+            x[k] = if free { x[k] - along * n[k] } else { 0.0 };
         }
     }
 }
