@@ -49,14 +49,21 @@ impl Default for SoftSettings {
     }
 }
 
-/// The predictor's step is this over the contact's scale; larger ones cycle between open and slip.
+/// The predictor's step ρ is this over the contact's scale; larger ones cycle between open and slip.
 const FIRST_FACTOR: f64 = 0.1;
-/// The factor shrinks by this after every so many Newton steps.
+/// Finer meshes need a smaller step, because contacts give way together while the scale is that of one node alone: from
+/// this many contacts on the factor falls with the root of their number.
+const FEW_CONTACTS: f64 = 400.0;
+/// The factor shrinks by this after every so many Newton steps without progress.
 const SHRINK: f64 = 0.3;
 const SHRINK_AFTER: usize = 8;
+/// A step that leaves more than this share of the error is tried shorter.
+const SLOW: f64 = 0.9;
+/// After this many steps without progress a shorter step is taken even where none is better than the start.
+const PATIENCE: usize = 8;
 /// Each linear solve reduces its residual by this.
 const FORCING: f64 = 0.1;
-/// … and by ten times more after each Newton step that was no progress, down to this.
+/// … and by ten times more after each further Newton step without progress, down to this.
 const LEAST_FORCING: f64 = 1e-4;
 /// A Newton step that leaves more than this share of the error was no progress.
 const PROGRESS: f64 = 0.7;
@@ -73,14 +80,12 @@ pub struct SoftSolver {
     modes: Modes,
     preconditioner: Preconditioner,
     krylov: Fgmres,
-    v: Vec<f64>,
-    lambda: Vec<Vec3>,
-    u: Vec<Vec3>,
-    r: Vec<f64>,
+    now: Iterate,
+    last: Iterate,
+    full: Iterate,
+    best: Iterate,
     step: Vec<f64>,
     work: Vec<f64>,
-    best_v: Vec<f64>,
-    best_lambda: Vec<Vec3>,
     places: Vec<Vec3>,
 }
 
@@ -106,20 +111,42 @@ impl LinearSystem for Projected<'_> {
     }
 }
 
-/// How far an iterate is from the answer [m/s].
-#[derive(Clone, Copy)]
-struct Error {
-    natural: f64,
-    momentum: f64,
+/// Velocities, stretched impulses and velocities of the contacts, and the momentum error A v − b − Jᵀλ.
+#[derive(Default)]
+struct Iterate {
+    v: Vec<f64>,
+    lambda: Vec<Vec3>,
+    u: Vec<Vec3>,
+    r: Vec<f64>,
 }
 
-impl Error {
-    fn worst(self) -> f64 {
-        // Not a number counts as infinitely bad.
-        if self.natural.is_nan() || self.momentum.is_nan() {
-            f64::INFINITY
-        } else {
-            self.natural.max(self.momentum)
+impl Iterate {
+    fn resize(&mut self, dofs: usize, contacts: usize) {
+        self.v.resize(dofs, 0.0);
+        self.r.resize(dofs, 0.0);
+        self.lambda.resize(contacts, Vec3::ZERO);
+        self.u.resize(contacts, Vec3::ZERO);
+    }
+
+    fn clone_from(&mut self, o: &Iterate) {
+        self.v.clone_from(&o.v);
+        self.r.clone_from(&o.r);
+        self.lambda.clone_from(&o.lambda);
+        self.u.clone_from(&o.u);
+    }
+
+    /// a + t (b − a).
+    fn blend(&mut self, a: &Iterate, b: &Iterate, t: f64) {
+        let mix = |to: &mut [f64], a: &[f64], b: &[f64]| {
+            for ((to, a), b) in to.iter_mut().zip(a).zip(b) {
+                *to = a + t * (b - a);
+            }
+        };
+        mix(&mut self.v, &a.v, &b.v);
+        mix(&mut self.r, &a.r, &b.r);
+        for c in 0..a.u.len() {
+            self.u[c] = a.u[c].lerp(b.u[c], t);
+            self.lambda[c] = a.lambda[c].lerp(b.lambda[c], t);
         }
     }
 }
@@ -150,23 +177,26 @@ impl SoftSolver {
         }
         let places = if self.places.is_empty() { None } else { Some(&self.places[..]) };
         self.preconditioner.load(&mut self.island, places);
-        self.island.gather(&x.v, &mut self.v);
-        self.lambda.clear();
-        self.lambda.extend(contacts.iter().map(|&c| x.lambda[c as usize] / p.friction[c as usize].stretch()));
-        self.u.resize(contacts.len(), Vec3::ZERO);
-        for buffer in [&mut self.r, &mut self.step, &mut self.work] {
-            buffer.resize(n, 0.0);
+        for iterate in [&mut self.now, &mut self.last, &mut self.full, &mut self.best] {
+            iterate.resize(n, contacts.len());
+        }
+        self.step.resize(n, 0.0);
+        self.work.resize(n, 0.0);
+        self.island.gather(&x.v, &mut self.now.v);
+        for (l, &c) in self.now.lambda.iter_mut().zip(contacts) {
+            *l = x.lambda[c as usize] / p.friction[c as usize].stretch();
         }
         // Errors are judged by the speed at which contacts close or slide; gaps that stay open do not count.
         let mut scale = p.velocity_scale.max(f64::MIN_POSITIVE);
         for (c, t) in self.island.touches.iter().enumerate() {
-            self.u[c] = self.island.relative(t, &self.v) + t.bias + t.softness * self.lambda[c];
-            scale = scale.max(-self.u[c].x).max(cone::tangent_norm(self.u[c]));
+            let u = self.island.relative(t, &self.now.v) + t.bias + t.softness * self.now.lambda[c];
+            scale = scale.max(-u.x).max(cone::tangent_norm(u));
+            self.now.u[c] = u;
         }
         let report = self.newton(scale, trace);
         self.preconditioner.learn(report.iterations);
-        self.island.scatter(&self.best_v, &mut x.v);
-        for (&c, l) in contacts.iter().zip(&self.best_lambda) {
+        self.island.scatter(&self.best.v, &mut x.v);
+        for (&c, l) in contacts.iter().zip(&self.best.lambda) {
             x.lambda[c as usize] = *l * p.friction[c as usize].stretch();
         }
         report
@@ -176,40 +206,87 @@ impl SoftSolver {
         let tolerance = self.settings.tolerance * scale;
         let heft = self.heft();
         let mut report = SolveReport { status: Status::Budget, islands: 1, ..SolveReport::default() };
-        let (mut factor, mut forcing) = (FIRST_FACTOR, FORCING);
-        let mut best = f64::INFINITY;
+        let (mut factor, mut forcing) = (self.first_factor(), FORCING);
+        self.measure_guess();
+        let mut error = self.error(heft);
+        let mut best = error;
+        self.keep_best();
+        let mut bad = 0;
         for step in 0..self.settings.newton_steps {
-            if step > 0 && step % SHRINK_AFTER == 0 {
-                factor *= SHRINK;
+            if best <= tolerance {
+                break;
             }
-            self.modes.choose(&self.island, &self.lambda, &self.u, factor);
+            self.modes.choose(&self.island, &self.now.lambda, &self.now.u, factor);
             self.preconditioner.patch(&mut self.island, &self.modes);
             if step < MASKED_STEPS {
                 self.preconditioner.mask_lattices(&self.island, &self.modes);
             }
+            self.last.clone_from(&self.now);
             report.iterations += self.linear_step(FLOOR_SHARE * tolerance * heft, forcing);
-            let error = self.evaluate(heft);
+            self.evaluate();
+            let mut next = self.error(heft);
+            if next > SLOW * error && next > tolerance && bad >= PATIENCE {
+                next = self.shorten(next, error, heft);
+            }
+            error = next;
             trace.record(TraceRecord {
                 stage: "newton",
                 iteration: report.iterations,
                 factorizations: 0,
-                residual: error.worst() / scale,
+                residual: error / scale,
             });
-            if error.worst() > PROGRESS * best {
-                forcing = (0.1 * forcing).max(LEAST_FORCING);
+            if error < PROGRESS * best {
+                bad = 0;
+            } else {
+                bad += 1;
+                if bad > 1 {
+                    forcing = (0.1 * forcing).max(LEAST_FORCING);
+                }
+                if bad % SHRINK_AFTER == 0 {
+                    factor *= SHRINK;
+                }
             }
-            if error.worst() < best || step == 0 {
-                best = error.worst();
-                self.best_v.clone_from(&self.v);
-                self.best_lambda.clone_from(&self.lambda);
+            if error < best {
+                best = error;
+                self.keep_best();
             }
-            if best <= tolerance {
-                report.status = Status::Converged;
-                break;
-            }
+        }
+        if best <= tolerance {
+            report.status = Status::Converged;
         }
         report.velocity = best / scale;
         report
+    }
+
+    fn first_factor(&self) -> f64 {
+        let crowd = self.island.touches.len() as f64 / FEW_CONTACTS;
+        FIRST_FACTOR / crowd.max(1.0).sqrt()
+    }
+
+    fn keep_best(&mut self) {
+        self.best.v.clone_from(&self.now.v);
+        self.best.lambda.clone_from(&self.now.lambda);
+    }
+
+    /// Tries shorter steps between the last iterate and this one, whose errors are `start` and `full`; velocities,
+    /// impulses and momentum errors are linear in the length. Takes the best where it is better than the start, or
+    /// where patience has run out. Returns the error.
+    fn shorten(&mut self, full: f64, start: f64, heft: f64) -> f64 {
+        let (mut shortest, mut length) = (full, 1.0);
+        std::mem::swap(&mut self.now, &mut self.full);
+        for t in [0.5, 0.2, 0.08] {
+            self.now.blend(&self.last, &self.full, t);
+            let error = self.error(heft);
+            if error < shortest {
+                (shortest, length) = (error, t);
+            }
+        }
+        if length < 1.0 && shortest < start {
+            self.now.blend(&self.last, &self.full, length);
+            return shortest;
+        }
+        std::mem::swap(&mut self.now, &mut self.full);
+        full
     }
 
     /// √ of the mass that momentum errors are spread over: that of the nodes, or of all where there are none [√kg].
@@ -220,20 +297,20 @@ impl SoftSolver {
 
     /// One linear solve with the current modes; updates `v`. Returns the number of products.
     fn linear_step(&mut self, floor: f64, forcing: f64) -> usize {
-        let island = &self.island;
-        self.modes.constrain(island, &mut self.v, true);
+        let (island, now) = (&self.island, &mut self.now);
+        self.modes.constrain(island, &mut now.v, true);
         // r = −S (A v − b − Jᵀ λ_held).
-        island.a.mul(&self.v, &mut self.r);
-        for (r, b) in self.r.iter_mut().zip(&island.b) {
+        island.a.mul(&now.v, &mut now.r);
+        for (r, b) in now.r.iter_mut().zip(&island.b) {
             *r -= b;
         }
-        self.modes.subtract_held(island, &self.v, &mut self.r);
-        self.modes.restrict(island, &self.v, &mut self.r, true);
-        for r in &mut self.r {
+        self.modes.subtract_held(island, &now.v, &mut now.r);
+        self.modes.restrict(island, &now.v, &mut now.r, true);
+        for r in &mut now.r {
             *r = -*r;
         }
         let start =
-            self.r.iter().zip(&island.inverse_root).map(|(r, s)| (r * s) * (r * s)).sum::<f64>().sqrt();
+            now.r.iter().zip(&island.inverse_root).map(|(r, s)| (r * s) * (r * s)).sum::<f64>().sqrt();
         self.step.fill(0.0);
         let mut system = Projected {
             island,
@@ -244,33 +321,54 @@ impl SoftSolver {
         let krylov = self.krylov.solve(
             &mut system,
             &island.inverse_root,
-            &self.r,
+            &now.r,
             &mut self.step,
             floor.max(forcing * start),
             self.settings.krylov_steps,
         );
-        for (v, s) in self.v.iter_mut().zip(&self.step) {
+        for (v, s) in now.v.iter_mut().zip(&self.step) {
             *v += s;
         }
-        self.modes.constrain(island, &mut self.v, true);
+        self.modes.constrain(island, &mut now.v, true);
         krylov.iterations
     }
 
-    /// Impulses and velocities of the contacts at `v`, and the error that is left.
-    fn evaluate(&mut self, heft: f64) -> Error {
-        let island = &self.island;
-        island.a.mul(&self.v, &mut self.r);
-        for (r, b) in self.r.iter_mut().zip(&island.b) {
+    /// Impulses, contact velocities and momentum error at the current velocity.
+    fn evaluate(&mut self) {
+        let (island, now) = (&self.island, &mut self.now);
+        island.a.mul(&now.v, &mut now.r);
+        for (r, b) in now.r.iter_mut().zip(&island.b) {
             *r -= b;
         }
-        self.modes.impulses(island, &self.v, &mut self.r, &mut self.lambda);
-        let mut natural = 0.0_f64;
+        self.modes.impulses(island, &now.v, &mut now.r, &mut now.lambda);
         for (c, t) in island.touches.iter().enumerate() {
-            self.u[c] = island.relative(t, &self.v) + t.bias + t.softness * self.lambda[c];
-            let map = t.scale * cone::natural_map(self.lambda[c], self.u[c], t.mu, t.scale).length();
-            natural = if map.is_nan() { f64::INFINITY } else { natural.max(map) };
+            now.u[c] = island.relative(t, &now.v) + t.bias + t.softness * now.lambda[c];
         }
-        let sum: f64 = self.r.iter().zip(&island.inverse_root).map(|(r, s)| (r * s) * (r * s)).sum();
-        Error { natural, momentum: sum.sqrt() / heft }
+    }
+
+    /// Contact velocities and momentum error of the guess, whose impulses are given.
+    fn measure_guess(&mut self) {
+        let (island, now) = (&self.island, &mut self.now);
+        island.a.mul(&now.v, &mut now.r);
+        for (r, b) in now.r.iter_mut().zip(&island.b) {
+            *r -= b;
+        }
+        for (c, t) in island.touches.iter().enumerate() {
+            island.add_impulse(t, -now.lambda[c], &mut now.r);
+        }
+    }
+
+    /// The larger of natural map and momentum error [m/s]; infinite where a number is not finite.
+    fn error(&self, heft: f64) -> f64 {
+        let (island, now) = (&self.island, &self.now);
+        let sum: f64 = now.r.iter().zip(&island.inverse_root).map(|(r, s)| (r * s) * (r * s)).sum();
+        let mut worst = sum.sqrt() / heft;
+        for (c, t) in island.touches.iter().enumerate() {
+            let map = t.scale * cone::natural_map(now.lambda[c], now.u[c], t.mu, t.scale).length();
+            if map > worst || map.is_nan() {
+                worst = map;
+            }
+        }
+        if worst.is_nan() { f64::INFINITY } else { worst }
     }
 }
