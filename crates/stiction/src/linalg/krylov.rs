@@ -187,7 +187,7 @@ mod tests {
 
         fn precondition(&mut self, r: &[f64], z: &mut [f64]) {
             self.calls += 1;
-            let strength = if self.calls % 2 == 0 { 0.5 } else { 1.0 };
+            let strength = if self.calls.is_multiple_of(2) { 0.5 } else { 1.0 };
             for i in 0..self.n {
                 z[i] = strength * r[i] / (2.0 + i as f64);
             }
