@@ -8,7 +8,7 @@ use crate::table::{Paint, Table, duration, number};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
-use stiction::contact::{LocalProblem, cone};
+use stiction::contact::LocalProblem;
 use stiction::solvers::{self, SolveReport, Trace, TraceRecord};
 use stiction::{SolverKind, SolverSettings, Vec3};
 use stiction_io::problem;
@@ -161,7 +161,7 @@ fn velocity(p: &LocalProblem, r: &[Vec3]) -> Vec<Vec3> {
 /// ‖r − P_K(r − û)‖ / max(‖q‖, ‖r‖, ‖u‖), as the literature compares solvers; 0 for a problem that is all zero.
 fn natural_relative(p: &LocalProblem, r: &[Vec3], u: &[Vec3]) -> f64 {
     let norm = |x: &[Vec3]| x.iter().map(|v| v.length_squared()).sum::<f64>().sqrt();
-    let map: Vec<Vec3> = (0..p.contacts()).map(|c| cone::natural_map(r[c], u[c], p.mu[c], 1.0)).collect();
+    let map: Vec<Vec3> = (0..p.contacts()).map(|c| p.law[c].natural_map(r[c], u[c], 1.0)).collect();
     crate::summary::ratio(norm(&map), norm(&p.q).max(norm(r)).max(norm(u)))
 }
 

@@ -13,7 +13,7 @@ fn same(a: &LocalProblem, b: &LocalProblem) {
     let scale =
         a.block.iter().map(|m| m.abs().to_cols_array().into_iter().fold(0.0, f64::max)).fold(0.0, f64::max);
     for c in 0..a.contacts() {
-        assert_eq!(a.mu[c], b.mu[c]);
+        assert_eq!(a.law[c], b.law[c]);
         assert!((a.q[c] - b.q[c]).length() < 1e-13 * (1.0 + a.q[c].length()), "q {c}");
         for d in 0..a.contacts() {
             assert!(a.get(c, d).abs_diff_eq(b.get(c, d), 1e-13 * scale), "W {c} {d}");
@@ -25,8 +25,8 @@ fn same(a: &LocalProblem, b: &LocalProblem) {
 fn mixed_wall() -> ContactProblem {
     let mut p = samples::wall(3, 3, 0.6, 5);
     for c in (0..p.contacts()).step_by(2) {
-        p.friction[c] = Friction::Elliptic(0.2 + 0.01 * c as f64, 0.7);
-        p.softness[c] = 1e-4 * (c + 1) as f64;
+        p.law[c] = Friction::Elliptic(0.2 + 0.01 * c as f64, 0.7).into();
+        p.softness[c] = Vec3::splat(1e-4 * (c + 1) as f64);
     }
     p
 }
@@ -55,7 +55,7 @@ fn solutions_return_to_the_rows_and_dofs_of_the_file() {
     let back = problem::read(&path).unwrap();
     // Any impulse will do: in round coordinates it is divided by the stretch.
     let lambda: Vec<Vec3> = (0..p.contacts()).map(|c| Vec3::new(1.0, 0.1 * c as f64, -0.3)).collect();
-    let round: Vec<Vec3> = lambda.iter().zip(&p.friction).map(|(l, f)| *l / f.stretch()).collect();
+    let round: Vec<Vec3> = lambda.iter().zip(&p.law).map(|(l, f)| *l / f.stretch()).collect();
     let s = back.solution(&round);
     let v = p.velocity_of(&lambda);
     for (a, b) in s.v.as_ref().unwrap().iter().zip(&v) {

@@ -20,8 +20,10 @@
 //! |---|---|
 //! | what a user writes, and its compiled form | [`scene`] |
 //! | what the numbers in `q` and `v` mean | [`coords`] |
+//! | what a solid resists with when it bends | [`elastic`] |
 //! | who touches whom | [`collide`] |
 //! | the contact problem and the yardstick | [`contact`] |
+//! | meshes of soft bodies | [`mesh`] |
 //! | solvers of it | [`solvers`] |
 //! | time-stepping schemes | [`integrate`] |
 //! | the step, its report, sensors | [`sim`] |
@@ -29,9 +31,12 @@
 pub mod collide;
 pub mod contact;
 pub mod coords;
+pub mod dynamics;
+pub mod elastic;
 pub mod error;
 pub mod integrate;
 pub mod linalg;
+pub mod mesh;
 pub mod scene;
 pub mod sim;
 pub mod solvers;

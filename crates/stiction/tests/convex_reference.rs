@@ -10,7 +10,7 @@ use clarabel::solver::{
 };
 use common::{cold, random_problem};
 use stiction::contact::samples::{self, Rng};
-use stiction::contact::{ContactProblem, LocalProblem, cone};
+use stiction::contact::{ContactProblem, LocalProblem};
 use stiction::linalg::Vec3;
 use stiction::solvers::apgd::Apgd;
 use stiction::solvers::pgs::Pgs;
@@ -22,7 +22,7 @@ fn reference(p: &LocalProblem) -> [Vec<Vec3>; 5] {
     let n = p.contacts();
     // r = x/scale, so that the quadratic form has entries around one.
     let scale = (0..n).map(|c| p.get(c, c).x_axis.x).sum::<f64>() / n as f64;
-    let frictionless = p.mu.iter().all(|&mu| mu == 0.0);
+    let frictionless = p.law.iter().all(|l| l.mu() == 0.0);
     let per = if frictionless { 1 } else { 3 };
     let (mut rows, mut cols, mut values) = (vec![], vec![], vec![]);
     for c in 0..n {
@@ -43,7 +43,7 @@ fn reference(p: &LocalProblem) -> [Vec<Vec3>; 5] {
     let quadratic = CscMatrix::new_from_triplets(per * n, per * n, rows, cols, values);
     let linear: Vec<f64> = p.q.iter().flat_map(|q| q.to_array().into_iter().take(per)).collect();
     // s = (μ r_n, r_t) in the second-order cone, or s = r_n ≥ 0.
-    let factor = |k: usize| if !frictionless && k.is_multiple_of(3) { -p.mu[k / 3] } else { -1.0 };
+    let factor = |k: usize| if !frictionless && k.is_multiple_of(3) { -p.law[k / 3].mu() } else { -1.0 };
     let all: Vec<usize> = (0..per * n).collect();
     let constraint =
         CscMatrix::new_from_triplets(per * n, per * n, all.clone(), all, (0..per * n).map(factor).collect());
@@ -63,7 +63,7 @@ fn reference(p: &LocalProblem) -> [Vec<Vec3>; 5] {
         solver.solve();
         let x = &solver.solution.x;
         let at = |c: usize| if per == 1 { Vec3::new(x[c], 0.0, 0.0) } else { Vec3::from_slice(&x[3 * c..]) };
-        (0..n).map(|c| cone::project(at(c) / scale, p.mu[c])).collect::<Vec<_>>()
+        (0..n).map(|c| p.law[c].project(at(c) / scale)).collect::<Vec<_>>()
     };
     [1e-15, 1e-14, 1e-13, 1e-12, 1e-10].map(solve)
 }

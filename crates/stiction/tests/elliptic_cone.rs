@@ -59,7 +59,7 @@ fn a_sliding_box_brakes_along_the_ellipse() {
     // Steep enough that all four corners slide; friction differs along and across the slope.
     let (m1, m2) = (0.3, 0.6);
     let mut p = samples::incline(0.9, 0.5);
-    p.friction.fill(Friction::Elliptic(m1, m2));
+    p.law.fill(Friction::Elliptic(m1, m2).into());
     // A sideways velocity, so that the slip is along neither axis.
     p.b[1] += 0.5 * 0.1;
     let settings = SolverSettings { tolerance: Some(1e-10), max_iterations: None };
@@ -84,8 +84,8 @@ fn random_elliptic_problems_are_solved_in_original_coordinates() {
     for seed in 0..60 {
         let mut rng = Rng::new(seed);
         let mut p = random_problem(&mut rng, 1 + seed as usize % 3, 1 + seed as usize % 5, 0.5);
-        for f in &mut p.friction {
-            *f = Friction::Elliptic(rng.range(0.1, 0.9), rng.range(0.1, 0.9));
+        for f in &mut p.law {
+            *f = Friction::Elliptic(rng.range(0.1, 0.9), rng.range(0.1, 0.9)).into();
         }
         for kind in SolverKind::ALL.into_iter().filter(|k| k.solves_coulomb()) {
             let mut x = cold(&p);

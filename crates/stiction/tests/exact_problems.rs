@@ -103,7 +103,7 @@ fn any_friction_is_ordinary_input() {
         }
     }
     let mut p = samples::wall(3, 3, 0.6, 1);
-    p.friction.fill(Friction::Elliptic(0.2, 0.8));
+    p.law.fill(Friction::Elliptic(0.2, 0.8).into());
     must_solve("elliptic", &p);
 }
 

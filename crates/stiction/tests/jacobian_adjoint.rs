@@ -1,5 +1,5 @@
 //! J and Jᵀ are one operator: ⟨J v, λ⟩ = ⟨v, Jᵀ λ⟩ for every pair of things that can touch (world, particle, weighted
-//! mean of particles, rigid body). The block matrix multiplies like the dense one, and the Delassus blocks are those of
+//! mean of particles, rigid body, turning of a rigid body). The block matrix multiplies like the dense one, and the Delassus blocks are those of
 //! the dense J A⁻¹ Jᵀ, elliptic cones and softness included; the form without W gives the same velocities.
 
 mod common;
@@ -9,7 +9,7 @@ use stiction::contact::bodies::Bodies;
 use stiction::contact::delassus::Delassus;
 use stiction::contact::local::LocalForm;
 use stiction::contact::samples::Rng;
-use stiction::contact::{ContactJacobian, ContactProblem, Friction, LocalProblem, Term};
+use stiction::contact::{Bounds, ContactJacobian, ContactProblem, Friction, Law, LocalProblem, Term};
 use stiction::coords::{BlockKind, Layout};
 use stiction::linalg::{BlockMat, Vec3};
 
@@ -27,7 +27,7 @@ fn layout() -> Layout {
     layout
 }
 
-/// Side of a contact: 0 world, 1 particle, 2 weighted particles, 3 rigid body. `sign` is −1 for side b.
+/// Side of a contact: 0 world, 1 particle, 2 weighted particles, 3 rigid body, 4 its turning. `sign` is −1 for side b.
 fn side(kind: usize, sign: f64, rng: &mut Rng) -> Vec<Term> {
     let node = |k: usize, weight: f64| Term::Node {
         block: (RIGID + k) as u32,
@@ -39,9 +39,13 @@ fn side(kind: usize, sign: f64, rng: &mut Rng) -> Vec<Term> {
         0 => vec![],
         1 => vec![node(first, sign)],
         2 => (0..4).map(|k| node((first + k) % NODES, sign * [0.1, 0.4, 0.2, 0.3][k])).collect(),
-        _ => {
+        3 => {
             let b = rng.bits() as usize % RIGID;
             vec![common::rigid(b, sign, rng.normal3())]
+        }
+        _ => {
+            let b = rng.bits() as u32 % RIGID as u32;
+            vec![Term::Spin { block: b, dof: 6 * b, length: 0.7 * sign }]
         }
     }
 }
@@ -54,8 +58,8 @@ fn numbers(n: usize, rng: &mut Rng) -> Vec<f64> {
 fn power_is_the_same_on_both_sides() {
     let mut rng = Rng::new(3);
     let n = layout().nv();
-    for a in 0..4 {
-        for b in 0..4 {
+    for a in 0..5 {
+        for b in 0..5 {
             let mut j = ContactJacobian::default();
             for _ in 0..5 {
                 let mut terms = side(a, 1.0, &mut rng);
@@ -104,7 +108,7 @@ fn block_products_are_dense_products() {
     }
 }
 
-/// Contacts of all kinds, with round and elliptic cones and softness.
+/// Contacts of all kinds and rows of joints, with round and elliptic cones and softness.
 fn mixed_problem() -> ContactProblem {
     let mut rng = Rng::new(8);
     let layout = layout();
@@ -123,15 +127,19 @@ fn mixed_problem() -> ContactProblem {
         }
     }
     p.b = numbers(layout.nv(), &mut rng);
-    for a in 1..4 {
-        for b in 0..4 {
+    for a in 1..5 {
+        for b in 0..5 {
             let mut terms = side(a, 1.0, &mut rng);
             terms.extend(side(b, -1.0, &mut rng));
             p.j.push(random_frame(&mut rng), terms);
             p.bias.push(rng.normal3());
-            p.friction.push(if b % 2 == 0 { Friction::Isotropic(0.4) } else { Friction::Elliptic(0.2, 0.9) });
-            p.softness.push(if a == 2 { 0.3 } else { 0.0 });
-            p.key.push(key(4 * a + b));
+            p.law.push(match b % 3 {
+                0 => Friction::Isotropic(0.4).into(),
+                1 => Friction::Elliptic(0.2, 0.9).into(),
+                _ => Law::Rows(Bounds::EQUATIONS),
+            });
+            p.softness.push(if a == 2 { Vec3::new(0.3, 0.1, 0.2) } else { Vec3::ZERO });
+            p.key.push(key(5 * a + b));
         }
     }
     p
@@ -147,7 +155,7 @@ fn delassus_blocks_are_those_of_dense_algebra() {
         let mut e = vec![0.0; nv];
         e[k] = 1.0;
         for c in 0..nc {
-            let u = p.j.mul_one(c, &e) * p.friction[c].stretch();
+            let u = p.j.mul_one(c, &e) * p.law[c].stretch();
             for i in 0..3 {
                 *j.at_mut(3 * c + i, k) = u[i];
             }
@@ -170,7 +178,7 @@ fn delassus_blocks_are_those_of_dense_algebra() {
                 for i in 0..3 {
                     let mut w: f64 = (0..nv).map(|x| j.at(3 * c + i, x) * column[x]).sum();
                     if (c, i) == (d, k) {
-                        w += p.softness[c] * p.friction[c].stretch()[i].powi(2);
+                        w += p.softness[c][i] * p.law[c].stretch()[i].powi(2);
                     }
                     assert!(
                         (w - local.get(c, d).col(k)[i]).abs() < 1e-12,
@@ -182,9 +190,9 @@ fn delassus_blocks_are_those_of_dense_algebra() {
     }
     let free = a.solve(&p.b).expect("A is regular");
     for c in 0..nc {
-        let q = p.friction[c].stretch() * (p.j.mul_one(c, &free) + p.bias[c]);
+        let q = p.law[c].stretch() * (p.j.mul_one(c, &free) + p.bias[c]);
         assert!((q - local.q[c]).length() < 1e-12);
-        assert_eq!(local.mu[c], p.friction[c].mean());
+        assert_eq!(local.law[c], p.law[c].round());
     }
 }
 

@@ -4,7 +4,9 @@
 
 use stiction::contact::samples::Rng;
 use stiction::contact::soft_samples::{Plates, SoftBlock};
-use stiction::contact::{ContactKey, ContactProblem, Friction, LocalProblem, Solution, Term, residual};
+use stiction::contact::{
+    Bounds, ContactKey, ContactProblem, Friction, Law, LocalProblem, Solution, Term, residual,
+};
 use stiction::coords::ShapeId;
 use stiction::linalg::{Mat3, Vec3, dense, tangents};
 use stiction::solvers::exact::{Exact, Settings};
@@ -34,13 +36,13 @@ fn reference(p: &ContactProblem) -> Vec<f64> {
         let mut columns = Vec::new();
         for k in 0..3 {
             let mut lambda = vec![Vec3::ZERO; m];
-            lambda[d] = Vec3::AXES[k] * p.friction[d].stretch();
+            lambda[d] = Vec3::AXES[k] * p.law[d].stretch();
             let mut f = vec![0.0; n];
             p.j.mul_t_add(&lambda, &mut f);
             columns.push(times(&f));
         }
         for c in 0..m {
-            let s = p.friction[c].stretch();
+            let s = p.law[c].stretch();
             let mut w = Mat3::from_cols(
                 s * p.j.mul_one(c, &columns[0]),
                 s * p.j.mul_one(c, &columns[1]),
@@ -53,13 +55,13 @@ fn reference(p: &ContactProblem) -> Vec<f64> {
         }
     }
     let free = times(&p.b);
-    let q = (0..m).map(|c| p.friction[c].stretch() * (p.j.mul_one(c, &free) + p.bias[c])).collect();
-    let local = LocalProblem::from_blocks(blocks, q, p.friction.iter().map(|f| f.mean()).collect());
+    let q = (0..m).map(|c| p.law[c].stretch() * (p.j.mul_one(c, &free) + p.bias[c])).collect();
+    let local = LocalProblem::with_laws(blocks, q, p.law.iter().map(|l| l.round()).collect());
     let mut r = vec![Vec3::ZERO; m];
     let settings = Settings { tolerance: 1e-11, aim: 1e-12, ..Settings::default() };
     let report = Exact::new(settings).solve_local(&local, &mut r, &mut ());
     assert!(report.status.is_solved(), "the reference itself: {report:?}");
-    let lambda: Vec<Vec3> = r.iter().zip(&p.friction).map(|(r, f)| *r * f.stretch()).collect();
+    let lambda: Vec<Vec3> = r.iter().zip(&p.law).map(|(r, f)| *r * f.stretch()).collect();
     let mut f = p.b.clone();
     p.j.mul_t_add(&lambda, &mut f);
     times(&f)
@@ -161,12 +163,11 @@ fn free_plates_take_what_the_block_gives() {
 /// Keeps the contacts that `wanted` names.
 fn keep(p: &mut ContactProblem, wanted: impl Fn(&ContactProblem, usize) -> bool) {
     let old = p.clone();
-    p.j.clear();
-    (p.bias, p.friction, p.softness, p.key) = Default::default();
+    p.clear_rows();
     for c in (0..old.contacts()).filter(|&c| wanted(&old, c)) {
         p.j.push(old.j.frame[c], old.j.terms(c).iter().copied());
         p.bias.push(old.bias[c]);
-        p.friction.push(old.friction[c]);
+        p.law.push(old.law[c]);
         p.softness.push(old.softness[c]);
         p.key.push(old.key[c]);
     }
@@ -177,8 +178,8 @@ fn push(p: &mut ContactProblem, normal: Vec3, bias: Vec3, mu: f64, terms: &[Term
     let (t1, t2) = tangents(normal);
     p.j.push(Mat3::from_cols(normal, t1, t2).transpose(), terms.iter().copied());
     p.bias.push(bias);
-    p.friction.push(Friction::Isotropic(mu));
-    p.softness.push(0.0);
+    p.law.push(Friction::Isotropic(mu).into());
+    p.softness.push(Vec3::ZERO);
     let n = p.key.len() as u64;
     p.key.push(ContactKey { shape_a: ShapeId(8), shape_b: ShapeId(9), feature_a: 0, feature_b: n });
 }
@@ -244,12 +245,54 @@ fn soft_contacts_and_elliptic_cones() {
         let mut p = random_block(&mut rng, 0.2, 0.5, Plates::Free { mass: 0.5, push: 20.0 }).problem();
         for c in 0..p.contacts() {
             if round != 1 && c % 3 == 0 {
-                p.softness[c] = 10f64.powf(rng.range(-3.0, 1.0));
+                p.softness[c] = Vec3::splat(10f64.powf(rng.range(-3.0, 1.0)));
             }
             if round > 0 {
-                p.friction[c] = Friction::Elliptic(rng.range(0.1, 0.4), rng.range(0.3, 1.0));
+                p.law[c] = Friction::Elliptic(rng.range(0.1, 0.4), rng.range(0.3, 1.0)).into();
             }
         }
         agree(&format!("round {round}"), &p);
+    }
+}
+
+/// Three rows of a joint.
+fn push_rows(p: &mut ContactProblem, bounds: Bounds, bias: Vec3, softness: Vec3, terms: &[Term]) {
+    p.j.push(Mat3::from_rotation_z(0.4), terms.iter().copied());
+    p.bias.push(bias);
+    p.law.push(Law::Rows(bounds));
+    p.softness.push(softness);
+}
+
+#[test]
+fn joints_beside_contacts() {
+    let mut rng = Rng::new(6);
+    for mu in [0.0, 0.5] {
+        let mut p = random_block(&mut rng, 0.2, mu, Plates::Free { mass: 0.5, push: 20.0 }).problem();
+        let side = |s: u32, sign: f64, arm: Vec3| Term::Rigid { block: s, dof: 6 * s, sign, arm };
+        let spin = |s: u32, length: f64| Term::Spin { block: s, dof: 6 * s, length };
+        let far = p.a.block_rows() - 1;
+        // The plates are hinged (the last row of the turning is free), one of them holds a node, another node is driven
+        // with a bounded force and a third hangs on the world by a compliant joint.
+        push_rows(
+            &mut p,
+            Bounds::EQUATIONS,
+            Vec3::ZERO,
+            Vec3::ZERO,
+            &[side(0, 1.0, Vec3::X * 0.05), side(1, -1.0, Vec3::X * -0.05)],
+        );
+        let hinge = Bounds::EQUATIONS.with_row(2, 0.0, 0.0);
+        push_rows(&mut p, hinge, Vec3::ZERO, Vec3::ZERO, &[spin(0, 0.05), spin(1, -0.05)]);
+        let held = [node(&p, far, 1.0), side(1, -1.0, Vec3::new(0.0, 0.02, 0.03))];
+        push_rows(&mut p, Bounds::EQUATIONS, Vec3::ZERO, Vec3::ZERO, &held);
+        let drive = Bounds { lo: Vec3::splat(-1e-4), hi: Vec3::splat(1e-4) };
+        let term = node(&p, far - 1, 1.0);
+        push_rows(&mut p, drive, Vec3::splat(0.3), Vec3::ZERO, &[term]);
+        let term = node(&p, far - 4, 1.0);
+        push_rows(&mut p, Bounds::EQUATIONS, Vec3::splat(0.02), Vec3::splat(0.5), &[term]);
+        let x = agree(&format!("joints, friction {mu}"), &p);
+        let n = p.contacts();
+        assert!(p.j.mul_one(n - 5, &x.v).length() < 1e-8, "the hinge holds");
+        assert!(p.j.mul_one(n - 3, &x.v).length() < 1e-8, "the node follows its plate");
+        assert!((x.lambda[n - 2].abs() - 1e-4).length() < 1e-9, "the drive gives way: {}", x.lambda[n - 2]);
     }
 }

@@ -27,7 +27,7 @@ fn problem(seed: u64) -> ContactProblem {
 
 /// Velocities are unique without friction, and where enumeration finds one solution only.
 fn is_unique(p: &ContactProblem) -> bool {
-    let frictionless = p.friction.iter().all(|f| f.mean() == 0.0);
+    let frictionless = p.law.iter().all(|l| l.round().mu() == 0.0);
     frictionless || (p.contacts() <= 2 && brute::solutions(&LocalProblem::from_problem(p)).len() == 1)
 }
 

@@ -2,10 +2,10 @@
 
 use super::csr::Csr;
 use super::{ProblemSolution, npy, npz};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use std::path::Path;
 use stiction::Vec3;
-use stiction::contact::{ContactProblem, Friction};
+use stiction::contact::{ContactProblem, Friction, Law};
 
 /// Writes `r`, `u` and, for the global form, `v`.
 pub fn write_solution(path: &Path, s: &ProblemSolution) -> Result<()> {
@@ -21,12 +21,20 @@ pub fn write_solution(path: &Path, s: &ProblemSolution) -> Result<()> {
 ///
 /// Beside the arrays that [`read`](super::read) needs, `key` (contacts × 4: both shapes and both features, as far
 /// as signed integers hold them), `h` [s], `force_per_lambda` [1/s] and `velocity_scale` [m/s] tell where it came from.
+/// Rows of joints have no place in the format and are refused.
 pub fn write_problem(path: &Path, p: &ContactProblem) -> Result<()> {
     let contacts = p.contacts();
     let (m, h) = (mass(p), jacobian_transposed(p));
-    let elliptic = p.friction.iter().any(|f| matches!(f, Friction::Elliptic(..)));
-    let mu: Vec<f64> = p
-        .friction
+    let mut friction = Vec::with_capacity(contacts);
+    for (c, law) in p.law.iter().enumerate() {
+        match law {
+            Law::Contact(f) if p.softness[c] == Vec3::splat(p.softness[c].x) => friction.push(*f),
+            Law::Contact(_) => return Err(unknown_to_files(path, c, "rows that differ in softness")),
+            Law::Rows(_) => return Err(unknown_to_files(path, c, "rows of a joint")),
+        }
+    }
+    let elliptic = friction.iter().any(|f| matches!(f, Friction::Elliptic(..)));
+    let mu: Vec<f64> = friction
         .iter()
         .flat_map(|f| match *f {
             Friction::Isotropic(mu) => [mu, mu],
@@ -51,13 +59,21 @@ pub fn write_problem(path: &Path, p: &ContactProblem) -> Result<()> {
         ("f", npy::floats(&[p.b.len()], p.b.iter().copied())),
         ("w", npy::floats(&[3 * contacts], p.bias.iter().flat_map(Vec3::to_array))),
         ("mu", npy::floats(mu_shape, mu)),
-        ("softness", npy::floats(&[contacts], p.softness.iter().copied())),
+        ("softness", npy::floats(&[contacts], p.softness.iter().map(|s| s.x))),
         ("key", npy::integers(&[p.key.len(), 4], key)),
         ("h", npy::floats(&[], [p.h])),
         ("force_per_lambda", npy::floats(&[], [p.force_per_lambda])),
         ("velocity_scale", npy::floats(&[], [p.velocity_scale])),
     ]);
     npz::write(path, &arrays)
+}
+
+fn unknown_to_files(path: &Path, block: usize, what: &str) -> Error {
+    Error::at_path(
+        path,
+        format!("block {block} of the problem has {what}, which problem files cannot hold"),
+        "write problems of scenes without joints",
+    )
 }
 
 /// A by scalar rows, without the zeros of its blocks.

@@ -2,16 +2,59 @@
 //! velocities are read off the bodies. One pass over the contacts costs O(contacts).
 
 use super::delassus::Delassus;
+use super::law::{Bounds, RoundLaw};
 use super::{ContactProblem, Term};
 use crate::linalg::{BlockLu, Mat3, Mat6, Vec3, Vec6, skew};
 use crate::solvers::local_solve::solve_one;
+use crate::solvers::row_solve::solve_rows;
 
-/// How a body moves a contact: `share · (v + ω × arm)`.
+/// How a body moves a block: `linear · v + ω × arm + angular · ω`. Contacts have no angular part, rows of angles have
+/// nothing else.
 #[derive(Clone, Copy, Debug)]
 struct Side {
     body: u32,
-    share: f64,
+    linear: f64,
     arm: Vec3,
+    angular: f64,
+}
+
+impl Side {
+    fn new(body: u32, t: &Term) -> Side {
+        let (linear, arm, angular) = match *t {
+            Term::Node { weight, .. } => (weight, Vec3::ZERO, 0.0),
+            Term::Rigid { sign, arm, .. } => (sign, sign * arm, 0.0),
+            Term::Spin { length, .. } => (0.0, Vec3::ZERO, length),
+        };
+        Side { body, linear, arm, angular }
+    }
+
+    #[inline(always)]
+    fn velocity(&self, v: &Vec6) -> Vec3 {
+        self.linear * v.lin + v.ang.cross(self.arm) + self.angular * v.ang
+    }
+
+    #[inline(always)]
+    fn moment(&self, p: Vec3) -> Vec3 {
+        self.arm.cross(p) + self.angular * p
+    }
+
+    /// The matrix of the angular part: angular · I − [arm]×.
+    fn turn(&self) -> Mat3 {
+        Mat3::from_diagonal(Vec3::splat(self.angular)) - skew(self.arm)
+    }
+
+    /// Bound of |ω × arm + angular · ω| per |ω|.
+    fn reach(&self) -> f64 {
+        self.arm.length() + self.angular.abs()
+    }
+}
+
+/// What a block obeys, in two words: the sweep passes over many.
+#[derive(Clone, Copy, Debug)]
+enum CompactLaw {
+    Cone(f64),
+    /// Index into `Bodies::bounds`.
+    Rows(u32),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +81,8 @@ pub struct Bodies {
     frame: Vec<Mat3>,
     bias: Vec<Vec3>,
     softness: Vec<Vec3>,
-    mu: Vec<f64>,
+    law: Vec<CompactLaw>,
+    bounds: Vec<Bounds>,
     free: Vec<Vec3>,
     diagonal: Vec<Mat3>,
     scale: Vec<f64>,
@@ -59,14 +103,12 @@ impl Bodies {
     /// Takes the given contacts of `p`. False when `p` has couplings that this form does not know (dofs coupled
     /// through `A`, or blocks that are not the inertia of a particle or a rigid body).
     pub fn prepare(&mut self, p: &ContactProblem, contacts: &[u32]) -> bool {
-        if !p.a.is_block_diagonal() {
-            return false;
-        }
         self.bodies.clear();
         self.frame.clear();
         self.bias.clear();
         self.softness.clear();
-        self.mu.clear();
+        self.law.clear();
+        self.bounds.clear();
         self.side_start.clear();
         self.side_start.push(0);
         self.sides.clear();
@@ -74,11 +116,17 @@ impl Bodies {
         self.slot_of_block.resize(p.a.block_rows(), NONE);
         for &c in contacts {
             let c = c as usize;
-            let k = p.friction[c].stretch();
+            let k = p.law[c].stretch();
             self.frame.push(Mat3::from_diagonal(k) * p.j.frame[c]);
             self.bias.push(k * p.bias[c]);
             self.softness.push(p.softness[c] * k * k);
-            self.mu.push(p.friction[c].mean());
+            self.law.push(match p.law[c].round() {
+                RoundLaw::Cone(mu) => CompactLaw::Cone(mu),
+                RoundLaw::Rows(b) => {
+                    self.bounds.push(b);
+                    CompactLaw::Rows(self.bounds.len() as u32 - 1)
+                }
+            });
             for t in p.j.terms(c) {
                 let slot = &mut self.slot_of_block[t.block()];
                 if *slot == NONE {
@@ -89,11 +137,7 @@ impl Bodies {
                     *slot = self.bodies.len() as u32;
                     self.bodies.push(body);
                 }
-                let (share, arm) = match *t {
-                    Term::Node { weight, .. } => (weight, Vec3::ZERO),
-                    Term::Rigid { sign, arm, .. } => (sign, arm),
-                };
-                self.sides.push(Side { body: *slot, share, arm });
+                self.sides.push(Side::new(*slot, t));
             }
             self.side_start.push(self.sides.len() as u32);
         }
@@ -147,8 +191,7 @@ impl Bodies {
     fn relative(&self, c: usize, v: &[Vec6]) -> Vec3 {
         let mut u = Vec3::ZERO;
         for s in self.sides(c) {
-            let b = &v[s.body as usize];
-            u += s.share * (b.lin + b.ang.cross(s.arm));
+            u += s.velocity(&v[s.body as usize]);
         }
         self.frame[c] * u
     }
@@ -159,10 +202,8 @@ impl Bodies {
             for t in &self.sides(c)[i..] {
                 if s.body == t.body {
                     let b = &self.bodies[s.body as usize];
-                    let m = s.share
-                        * t.share
-                        * (Mat3::from_diagonal(Vec3::splat(b.mass_inverse))
-                            - skew(s.arm) * b.inertia_inverse * skew(t.arm));
+                    let m = Mat3::from_diagonal(Vec3::splat(s.linear * t.linear * b.mass_inverse))
+                        + s.turn() * b.inertia_inverse * t.turn().transpose();
                     world += if std::ptr::eq(s, t) { m } else { m + m.transpose() };
                 }
             }
@@ -189,14 +230,16 @@ impl Bodies {
         for s in self.sides(c) {
             let b = &self.bodies[s.body as usize];
             let w = &mut v[s.body as usize];
-            let p = s.share * p;
-            w.lin += b.mass_inverse * p;
-            w.ang += b.inertia_inverse * s.arm.cross(p);
+            w.lin += b.mass_inverse * s.linear * p;
+            w.ang += b.inertia_inverse * s.moment(p);
         }
     }
 }
 
 fn body_data(p: &ContactProblem, t: &Term) -> Option<BodyData> {
+    if p.a.row(t.block()).nth(1).is_some() {
+        return None;
+    }
     let (dof, n) = p.a.block(t.block());
     let a = p.a.diagonal_block(t.block());
     let mut base = BodyData {
@@ -233,11 +276,15 @@ fn body_data(p: &ContactProblem, t: &Term) -> Option<BodyData> {
 
 impl Delassus for Bodies {
     fn contacts(&self) -> usize {
-        self.mu.len()
+        self.law.len()
     }
 
-    fn mu(&self, c: usize) -> f64 {
-        self.mu[c]
+    #[inline(always)]
+    fn law(&self, c: usize) -> RoundLaw {
+        match self.law[c] {
+            CompactLaw::Cone(mu) => RoundLaw::Cone(mu),
+            CompactLaw::Rows(i) => RoundLaw::Rows(self.bounds[i as usize]),
+        }
     }
 
     fn free(&self, c: usize) -> Vec3 {
@@ -268,10 +315,9 @@ impl Delassus for Bodies {
             for s in &self.sides[self.side_start[c] as usize..self.side_start[c + 1] as usize] {
                 let b = &self.bodies[s.body as usize];
                 let w = &mut self.work[s.body as usize];
-                let p = s.share.abs() * p;
                 let i = &b.inertia_inverse;
-                w.lin.x += b.mass_inverse * p;
-                w.ang.x += i.x_axis.x.max(i.y_axis.y).max(i.z_axis.z) * s.arm.length() * p;
+                w.lin.x += b.mass_inverse * s.linear.abs() * p;
+                w.ang.x += i.x_axis.x.max(i.y_axis.y).max(i.z_axis.z) * s.reach() * p;
             }
         }
         for c in 0..r.len() {
@@ -280,7 +326,7 @@ impl Delassus for Bodies {
                 .iter()
                 .map(|s| {
                     let w = &self.work[s.body as usize];
-                    s.share.abs() * (w.lin.x + w.ang.x * s.arm.length())
+                    s.linear.abs() * w.lin.x + w.ang.x * s.reach()
                 })
                 .sum();
         }
@@ -313,7 +359,11 @@ impl Delassus for Bodies {
         for c in 0..r.len() {
             let w = self.diagonal[c];
             let u = self.relative(c, &v) + self.bias[c] + self.softness[c] * soft_r[c];
-            let new = solve_one(&w, u - w * r[c], self.mu[c], &mut slip[c]);
+            let k = u - w * r[c];
+            let new = match self.law[c] {
+                CompactLaw::Cone(mu) => solve_one(&w, k, mu, &mut slip[c]),
+                CompactLaw::Rows(i) => solve_rows(&w, k, &self.bounds[i as usize], r[c]),
+            };
             let change = new - r[c];
             if change != Vec3::ZERO {
                 self.push_bodies(c, change, &mut v);
@@ -342,7 +392,7 @@ impl Delassus for Bodies {
         let mut lu = std::mem::take(&mut self.lu);
         lu.set_pattern(
             self.bodies.len(),
-            (0..self.mu.len()).flat_map(|c| {
+            (0..self.law.len()).flat_map(|c| {
                 let s = self.sides(c);
                 s.iter().enumerate().flat_map(move |(i, a)| s[i + 1..].iter().map(move |b| (a.body, b.body)))
             }),
@@ -351,7 +401,7 @@ impl Delassus for Bodies {
             *lu.diagonal_mut(i) =
                 if b.rigid { Mat6::rigid(b.mass, b.inertia) } else { Mat6::rigid(b.mass, Mat3::IDENTITY) };
         }
-        for c in 0..self.mu.len() {
+        for c in 0..self.law.len() {
             if self.p[c] == Mat3::ZERO {
                 continue;
             }
@@ -378,7 +428,7 @@ impl Delassus for Bodies {
             let p = self.frame[c].transpose() * (self.p[c] * g[c]);
             for s in &self.sides[self.side_start[c] as usize..self.side_start[c + 1] as usize] {
                 let x = &mut self.rhs[s.body as usize];
-                let (f, t) = (s.share * p, s.arm.cross(s.share * p));
+                let (f, t) = (s.linear * p, s.moment(p));
                 for k in 0..3 {
                     x[k] += f[k];
                     x[3 + k] += t[k];
@@ -392,8 +442,7 @@ impl Delassus for Bodies {
             } else {
                 let mut u = Vec3::ZERO;
                 for s in self.sides(c) {
-                    let x = Vec6::from_slice(&self.rhs[s.body as usize]);
-                    u += s.share * (x.lin + x.ang.cross(s.arm));
+                    u += s.velocity(&Vec6::from_slice(&self.rhs[s.body as usize]));
                 }
                 self.p[c] * (g[c] - self.frame[c] * u)
             };
@@ -401,19 +450,19 @@ impl Delassus for Bodies {
     }
 }
 
-/// T_aᵀ Q T_b for `T = share [I, −[arm]×]`: the 6×6 stiffness that a contact puts between two bodies.
+/// T_aᵀ Q T_b for `T = [linear I, angular I − [arm]×]`: the 6×6 stiffness that a block puts between two bodies.
 fn stiffness(a: &Side, b: &Side, q: Mat3) -> Mat6 {
-    let q = (a.share * b.share) * q;
-    let (sa, sb) = (skew(a.arm), skew(b.arm));
-    let (qs, sq) = (q * sb, sa * q);
-    let sqs = sq * sb;
+    let (ta, tb) = (a.turn().transpose(), b.turn());
+    let (qt, tq) = (q * tb, ta * q);
+    let tqt = tq * tb;
+    let ll = a.linear * b.linear;
     let mut m = Mat6::ZERO;
     for j in 0..3 {
         for i in 0..3 {
-            m.0[i][j] = q.col(j)[i];
-            m.0[i][3 + j] = -qs.col(j)[i];
-            m.0[3 + i][j] = sq.col(j)[i];
-            m.0[3 + i][3 + j] = -sqs.col(j)[i];
+            m.0[i][j] = ll * q.col(j)[i];
+            m.0[i][3 + j] = a.linear * qt.col(j)[i];
+            m.0[3 + i][j] = b.linear * tq.col(j)[i];
+            m.0[3 + i][3 + j] = tqt.col(j)[i];
         }
     }
     m

@@ -2,18 +2,19 @@
 //!
 //! Two forms: [`Bodies`](super::bodies::Bodies) never builds `W` and works on body velocities;
 //! [`LocalProblem`](super::LocalProblem) holds `W` in blocks, as files do. In both, elliptic cones are already
-//! stretched to round ones, so a solver knows only one coefficient per contact.
+//! stretched to round ones, so a solver knows only one coefficient per contact, or the bounds of its rows.
 
+use super::law::RoundLaw;
 use crate::linalg::{Mat3, Vec3};
-use crate::solvers::local_solve::solve_one;
+use crate::solvers::local_solve::solve_block;
 
-/// `u = W r + q` with round cones. Methods take `&mut self` where they use buffers.
+/// `u = W r + q` with round cones and bounded rows. Methods take `&mut self` where they use buffers.
 pub trait Delassus {
     /// Number of contacts.
     fn contacts(&self) -> usize;
 
-    /// Friction coefficient of contact `c`.
-    fn mu(&self, c: usize) -> f64;
+    /// What block `c` obeys.
+    fn law(&self, c: usize) -> RoundLaw;
 
     /// Free velocity q of contact `c` [m/s].
     fn free(&self, c: usize) -> Vec3;
@@ -40,12 +41,12 @@ pub trait Delassus {
     fn add_impulse(&mut self, c: usize, dr: Vec3);
 
     /// One Gauss–Seidel pass: each contact in turn is solved exactly while the others rest. `r` is the loaded
-    /// impulse; `slip` holds what [`solve_one`] remembers of each contact.
+    /// impulse; `slip` holds what [`solve_block`] remembers of each contact.
     fn sweep(&mut self, r: &mut [Vec3], slip: &mut [f64]) {
         for c in 0..r.len() {
             let w = self.diagonal(c);
             let k = self.contact_velocity(c) - w * r[c];
-            let new = solve_one(&w, k, self.mu(c), &mut slip[c]);
+            let new = solve_block(self.law(c), &w, k, r[c], &mut slip[c]);
             if new != r[c] {
                 self.add_impulse(c, new - r[c]);
                 r[c] = new;

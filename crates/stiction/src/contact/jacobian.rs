@@ -2,7 +2,7 @@
 
 use crate::linalg::{Mat3, Vec3};
 
-/// How one dof block moves one side of a contact. Signs and weights are inside: side b enters with minus.
+/// How one dof block moves one side of a contact or joint. Signs and weights are inside: side b enters with minus.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Term {
     /// A particle: `weight · v`.
@@ -25,14 +25,32 @@ pub enum Term {
         /// From the centre of mass to the contact point [m], world axes.
         arm: Vec3,
     },
+    /// The turning of a free rigid body: `length · ω`. The length makes rows of angles velocities [m/s] and their
+    /// multipliers impulses; the moment is `length · λ`.
+    Spin {
+        /// Index of the block in the layout.
+        block: u32,
+        /// First dof of the block (not of ω).
+        dof: u32,
+        /// Length by which angles are measured [m], negative for side b.
+        length: f64,
+    },
 }
 
 impl Term {
     /// Index of the block that moves.
     pub fn block(&self) -> usize {
         match *self {
-            Term::Node { block, .. } | Term::Rigid { block, .. } => block as usize,
+            Term::Node { block, .. } | Term::Rigid { block, .. } | Term::Spin { block, .. } => block as usize,
         }
+    }
+
+    /// The same term in a vector in which its block begins at `row`.
+    pub fn at_row(mut self, row: usize) -> Term {
+        match &mut self {
+            Term::Node { dof, .. } | Term::Rigid { dof, .. } | Term::Spin { dof, .. } => *dof = row as u32,
+        }
+        self
     }
 
     /// Contribution to the relative velocity, world axes [m/s].
@@ -43,6 +61,7 @@ impl Term {
                 let d = dof as usize;
                 sign * (Vec3::from_slice(&v[d..]) + Vec3::from_slice(&v[d + 3..]).cross(arm))
             }
+            Term::Spin { dof, length, .. } => length * Vec3::from_slice(&v[dof as usize + 3..]),
         }
     }
 
@@ -59,6 +78,7 @@ impl Term {
                 add(f, dof as usize, sign * p);
                 add(f, dof as usize + 3, sign * arm.cross(p));
             }
+            Term::Spin { dof, length, .. } => add(f, dof as usize + 3, length * p),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! A bare contact problem `u = W r + q`, as files of other groups hold it.
 
+use super::coupled::Coupled;
 use super::delassus::Delassus;
+use super::law::RoundLaw;
 use super::{ContactProblem, Term};
 use crate::linalg::{GeneralLu, Mat3, Vec3};
 
@@ -17,14 +19,14 @@ pub struct LocalProblem {
     pub block: Vec<Mat3>,
     /// Free velocity [m/s].
     pub q: Vec<Vec3>,
-    /// Friction coefficients.
-    pub mu: Vec<f64>,
+    /// What each block obeys.
+    pub law: Vec<RoundLaw>,
 }
 
 impl LocalProblem {
     /// Number of contacts.
     pub fn contacts(&self) -> usize {
-        self.mu.len()
+        self.law.len()
     }
 
     /// Block (i, j); zero where nothing is stored.
@@ -36,11 +38,16 @@ impl LocalProblem {
         }
     }
 
-    /// From blocks in any order; blocks of the same place are added.
-    pub fn from_blocks(mut blocks: Vec<(u32, u32, Mat3)>, q: Vec<Vec3>, mu: Vec<f64>) -> LocalProblem {
-        assert_eq!(q.len(), mu.len(), "one coefficient per contact");
+    /// Contacts with friction `mu`, from blocks in any order; blocks of the same place are added.
+    pub fn from_blocks(blocks: Vec<(u32, u32, Mat3)>, q: Vec<Vec3>, mu: Vec<f64>) -> LocalProblem {
+        LocalProblem::with_laws(blocks, q, mu.into_iter().map(RoundLaw::Cone).collect())
+    }
+
+    /// The same with any laws.
+    pub fn with_laws(mut blocks: Vec<(u32, u32, Mat3)>, q: Vec<Vec3>, law: Vec<RoundLaw>) -> LocalProblem {
+        assert_eq!(q.len(), law.len(), "one law per block");
         blocks.sort_by_key(|&(i, j, _)| (i, j));
-        let mut p = LocalProblem { row_start: vec![0; mu.len() + 1], q, mu, ..LocalProblem::default() };
+        let mut p = LocalProblem { row_start: vec![0; law.len() + 1], q, law, ..LocalProblem::default() };
         let mut last = None;
         for (i, j, m) in blocks {
             if last == Some((i, j)) {
@@ -52,15 +59,24 @@ impl LocalProblem {
             p.col.push(j);
             p.block.push(m);
         }
-        for c in 0..p.mu.len() {
+        for c in 0..p.law.len() {
             p.row_start[c + 1] += p.row_start[c];
         }
         p
     }
 
-    /// W and q of a problem of bodies whose A is block diagonal, with elliptic cones stretched to round ones.
+    /// W and q of a problem, with elliptic cones stretched to round ones.
+    ///
+    /// # Panics
+    /// If dofs are coupled and A is not positive definite.
     pub fn from_problem(p: &ContactProblem) -> LocalProblem {
-        assert!(p.a.is_block_diagonal(), "coupled dofs need a factor of A first");
+        if !p.a.is_block_diagonal() {
+            let blocks: Vec<u32> = (0..p.a.block_rows() as u32).collect();
+            let contacts: Vec<u32> = (0..p.contacts() as u32).collect();
+            let mut coupled = Coupled::default();
+            assert!(coupled.prepare(p, &blocks, &contacts), "A must be positive definite");
+            return coupled.local;
+        }
         let n = p.contacts();
         let mut v = vec![0.0; p.dofs()];
         let inverse: Vec<Vec<f64>> = (0..p.a.block_rows())
@@ -83,18 +99,18 @@ impl LocalProblem {
             for &(c, tc) in touching {
                 for &(d, td) in touching {
                     let m = world_block(&tc, &td, &inverse[i]);
-                    let (sc, sd) = (p.friction[c as usize].stretch(), p.friction[d as usize].stretch());
+                    let (sc, sd) = (p.law[c as usize].stretch(), p.law[d as usize].stretch());
                     let m = p.j.frame[c as usize] * m * p.j.frame[d as usize].transpose();
                     blocks.push((c, d, Mat3::from_diagonal(sc) * m * Mat3::from_diagonal(sd)));
                 }
             }
         }
         for c in 0..n {
-            let s = p.friction[c].stretch();
+            let s = p.law[c].stretch();
             blocks.push((c as u32, c as u32, Mat3::from_diagonal(p.softness[c] * s * s)));
         }
-        let q = (0..n).map(|c| (p.j.mul_one(c, &v) + p.bias[c]) * p.friction[c].stretch()).collect();
-        LocalProblem::from_blocks(blocks, q, p.friction.iter().map(|f| f.mean()).collect())
+        let q = (0..n).map(|c| (p.j.mul_one(c, &v) + p.bias[c]) * p.law[c].stretch()).collect();
+        LocalProblem::with_laws(blocks, q, p.law.iter().map(|l| l.round()).collect())
     }
 }
 
@@ -103,11 +119,7 @@ fn world_block(c: &Term, d: &Term, inverse: &[f64]) -> Mat3 {
     let n = if inverse.len() == 9 { 3 } else { 6 };
     let mut f = [0.0; 6];
     let mut out = Mat3::ZERO;
-    let local = |t: &Term| match *t {
-        Term::Node { block, weight, .. } => Term::Node { block, dof: 0, weight },
-        Term::Rigid { block, sign, arm, .. } => Term::Rigid { block, dof: 0, sign, arm },
-    };
-    let (c, d) = (local(c), local(d));
+    let (c, d) = (c.at_row(0), d.at_row(0));
     for k in 0..3 {
         f.fill(0.0);
         d.add_impulse(Vec3::AXES[k], &mut f[..n]);
@@ -173,8 +185,8 @@ impl Delassus for LocalForm<'_> {
         self.problem.contacts()
     }
 
-    fn mu(&self, c: usize) -> f64 {
-        self.problem.mu[c]
+    fn law(&self, c: usize) -> RoundLaw {
+        self.problem.law[c]
     }
 
     fn free(&self, c: usize) -> Vec3 {

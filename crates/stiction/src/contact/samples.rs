@@ -218,7 +218,7 @@ pub fn duplicated(p: &ContactProblem, times: usize) -> ContactProblem {
         for copy in 0..times {
             out.j.push(p.j.frame[c], p.j.terms(c).iter().copied());
             out.bias.push(p.bias[c]);
-            out.friction.push(p.friction[c]);
+            out.law.push(p.law[c]);
             out.softness.push(p.softness[c]);
             out.key.push(ContactKey { feature_b: p.key[c].feature_b + 1000 * copy as u64, ..p.key[c] });
         }
@@ -348,8 +348,8 @@ impl Assembly {
             let sides = [Some(term(t.a, 1.0)), t.b.map(|b| term(b, -1.0))];
             p.j.push(Mat3::from_cols(t.normal, t1, t2).transpose(), sides.into_iter().flatten());
             p.bias.push(Vec3::ZERO);
-            p.friction.push(Friction::Isotropic(t.mu));
-            p.softness.push(0.0);
+            p.law.push(Friction::Isotropic(t.mu).into());
+            p.softness.push(Vec3::ZERO);
             // Shape 0 is the ground.
             let shape = |body: Option<usize>| ShapeId(body.map_or(0, |b| b as u32 + 1));
             p.key.push(ContactKey {

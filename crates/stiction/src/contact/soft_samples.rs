@@ -263,8 +263,8 @@ impl SoftBlock {
                 }
             }
             p.bias.push(bias);
-            p.friction.push(self.friction);
-            p.softness.push(0.0);
+            p.law.push(self.friction.into());
+            p.softness.push(Vec3::ZERO);
             p.key.push(ContactKey {
                 shape_a: ShapeId(shape),
                 shape_b: ShapeId(3),

@@ -7,6 +7,7 @@ mod cholesky;
 pub mod dense;
 mod general_lu;
 pub mod krylov;
+mod sparse_cholesky;
 mod spatial;
 pub mod sweep32;
 
@@ -15,6 +16,7 @@ pub use block_mat::BlockMat;
 pub use bsr::SymBsr;
 pub use cholesky::Cholesky;
 pub use general_lu::GeneralLu;
+pub use sparse_cholesky::SparseCholesky;
 pub use spatial::{Mat6, Vec6};
 
 /// Three numbers: a point [m], a velocity [m/s], an impulse [N·s], …

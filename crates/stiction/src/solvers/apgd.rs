@@ -21,7 +21,7 @@ use super::measure::{relaxed_measure, velocity_measure, velocity_scale};
 use super::whole::{self, Iteration, Whole};
 use super::{ContactSolver, SolveReport, SolverSettings, Status, Trace, TraceRecord};
 use crate::contact::delassus::Delassus;
-use crate::contact::{ContactProblem, LocalProblem, Solution, cone};
+use crate::contact::{ContactProblem, LocalProblem, Solution};
 use crate::linalg::Vec3;
 
 /// Stop when the relaxation's measure, relative to the velocity scale, is below this.
@@ -121,7 +121,7 @@ impl Iteration for Descent {
             loop {
                 for c in 0..n {
                     let step = self.u_y[c] / (lipschitz * d.scale(c));
-                    self.next[c] = cone::project(self.y[c] - step, d.mu(c));
+                    self.next[c] = d.law(c).project(self.y[c] - step);
                 }
                 d.velocity(&self.next, &mut self.u_next);
                 let (mut work, mut size) = (0.0, 0.0);

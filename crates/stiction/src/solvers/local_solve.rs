@@ -10,7 +10,9 @@
 //!
 //! For a positive definite block and `k_n < 0`, `h(0) < 0` (else it sticks) and `h(∞) = ∞`: a solution always exists.
 
+use super::row_solve::solve_rows;
 use crate::contact::cone;
+use crate::contact::law::RoundLaw;
 use crate::linalg::{Mat3, Vec3};
 
 /// Below this share of the trace a diagonal entry or an eigenvalue counts as zero.
@@ -19,6 +21,16 @@ const SINGULAR: f64 = 1e-13;
 const LAST_STEP: f64 = 1e-7;
 /// Newton takes 2 to 5 steps; bisection of the whole exponent range takes fewer than this.
 const MOST_STEPS: usize = 100;
+
+/// The impulse that solves one block alone, whatever it obeys; `old` is its present value, and `a_warm` is that of
+/// [`solve_one`].
+#[inline]
+pub fn solve_block(law: RoundLaw, w: &Mat3, k: Vec3, old: Vec3, a_warm: &mut f64) -> Vec3 {
+    match law {
+        RoundLaw::Cone(mu) => solve_one(w, k, mu, a_warm),
+        RoundLaw::Rows(b) => solve_rows(w, k, &b, old),
+    }
+}
 
 /// The impulse `r` that solves one contact with block `w` [1/kg], free velocity `k` [m/s] and friction `mu`.
 ///

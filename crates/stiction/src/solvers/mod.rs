@@ -5,6 +5,7 @@ pub mod exact;
 pub mod local_solve;
 pub mod measure;
 pub mod pgs;
+pub mod row_solve;
 pub mod soft;
 mod whole;
 

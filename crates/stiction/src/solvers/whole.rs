@@ -38,7 +38,7 @@ impl Whole {
         trace: &mut dyn Trace,
     ) -> SolveReport {
         self.r.clear();
-        self.r.extend(x.lambda.iter().zip(&p.friction).map(|(l, f)| *l / f.stretch()));
+        self.r.extend(x.lambda.iter().zip(&p.law).map(|(l, f)| *l / f.stretch()));
         self.contacts.clear();
         self.contacts.extend(0..p.contacts() as u32);
         let in_bodies = self.bodies.prepare(p, &self.contacts);
@@ -50,7 +50,7 @@ impl Whole {
         };
         report.islands = usize::from(p.contacts() > 0);
         for (c, r) in self.r.iter().enumerate() {
-            x.lambda[c] = *r * p.friction[c].stretch();
+            x.lambda[c] = *r * p.law[c].stretch();
         }
         if in_bodies {
             p.free_velocity(&mut x.v);

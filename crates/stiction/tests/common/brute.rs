@@ -106,7 +106,7 @@ fn impulses(
             Mode::Stick => columns.extend(Vec3::AXES.map(|e| (c, e))),
             Mode::Slip => {
                 let a = angles[slips.iter().position(|&s| s == c)?];
-                columns.push((c, Vec3::new(1.0, -p.mu[c] * a.cos(), -p.mu[c] * a.sin())));
+                columns.push((c, Vec3::new(1.0, -p.law[c].mu() * a.cos(), -p.law[c].mu() * a.sin())));
             }
         }
     }
@@ -145,7 +145,7 @@ fn admissible(
     let strong = SLACK * r.iter().map(|r| r.length()).fold(1e-300, f64::max);
     (0..p.contacts()).all(|c| match modes[c] {
         Mode::Open => u[c].x >= -fast,
-        Mode::Stick => r[c].x >= -strong && r[c].y.hypot(r[c].z) <= p.mu[c] * r[c].x + strong,
+        Mode::Stick => r[c].x >= -strong && r[c].y.hypot(r[c].z) <= p.law[c].mu() * r[c].x + strong,
         Mode::Slip => {
             let a = angles[slips.iter().position(|&s| s == c).expect("a sliding contact has an angle")];
             r[c].x >= -strong && u[c].y * a.cos() + u[c].z * a.sin() >= -fast

@@ -53,8 +53,8 @@ pub fn random_problem(rng: &mut Rng, bodies: usize, contacts: usize, mu: f64) ->
         let gap = if rng.uniform() < 0.5 { 0.0 } else { rng.range(0.0, 0.5) };
         let drift = if rng.uniform() < 0.7 { 0.0 } else { gap / 2.0 };
         p.bias.push(Vec3::new(gap, drift * rng.range(-1.0, 1.0), drift * rng.range(-1.0, 1.0)));
-        p.friction.push(Friction::Isotropic(mu));
-        p.softness.push(0.0);
+        p.law.push(Friction::Isotropic(mu).into());
+        p.softness.push(Vec3::ZERO);
         p.key.push(key(c));
     }
     p
@@ -63,12 +63,12 @@ pub fn random_problem(rng: &mut Rng, bodies: usize, contacts: usize, mu: f64) ->
 /// Every contact `times` over.
 pub fn duplicate(p: &ContactProblem, times: usize) -> ContactProblem {
     let mut d = ContactProblem { j: ContactJacobian::default(), ..p.clone() };
-    (d.bias, d.friction, d.softness, d.key) = Default::default();
+    (d.bias, d.law, d.softness, d.key) = Default::default();
     for c in 0..p.contacts() {
         for _ in 0..times {
             d.j.push(p.j.frame[c], p.j.terms(c).iter().copied());
             d.bias.push(p.bias[c]);
-            d.friction.push(p.friction[c]);
+            d.law.push(p.law[c]);
             d.softness.push(p.softness[c]);
             d.key.push(key(d.key.len()));
         }

@@ -2,7 +2,7 @@
 //! whose divergence proves that no solution exists.
 
 use super::chain::Chain;
-use crate::contact::cone;
+use crate::contact::cone::tangent_norm;
 use crate::contact::delassus::Delassus;
 use crate::linalg::{Mat3, Vec3};
 
@@ -67,12 +67,12 @@ impl<D: Delassus> Chain<'_, D> {
             since_update: 0,
         };
         for c in 0..n {
-            let (root, mu) = (self.d.scale(c).sqrt(), self.mu(c));
+            let (root, law) = (self.d.scale(c).sqrt(), self.law(c));
             let y = root * r[c];
-            let w = cone::de_saxce(self.b.u[c], mu) / root;
+            let w = law.shifted(self.b.u[c]) / root;
             s.x[c] = y;
             s.z[c] = y;
-            s.lambda[c] = cone::project(y - w, mu) - (y - w);
+            s.lambda[c] = root * law.project((y - w) / root) - (y - w);
         }
         // λ_max of the scaled W by power iteration.
         let mut l = 1.0;
@@ -108,14 +108,15 @@ impl<D: Delassus> Chain<'_, D> {
         let (mut g, mut dy) = (std::mem::take(&mut self.b.g), std::mem::take(&mut self.b.dy));
         for c in 0..n {
             let root = self.d.scale(c).sqrt();
-            let shift = self.mu(c) * cone::tangent_norm(s.lambda[c]);
+            let shift = self.law(c).mu() * tangent_norm(s.lambda[c]);
             g[c] = root * (s.rho * s.z[c] + s.lambda[c] + ETA * s.x[c] - shift * Vec3::X) - self.d.free(c);
         }
         self.d.solve(&g, &mut dy);
         let (mut primal, mut dual) = (0.0, 0.0);
         for c in 0..n {
-            s.x[c] = self.d.scale(c).sqrt() * dy[c];
-            let z = cone::project(s.x[c] - s.lambda[c] / s.rho, self.mu(c));
+            let root = self.d.scale(c).sqrt();
+            s.x[c] = root * dy[c];
+            let z = root * self.law(c).project((s.x[c] - s.lambda[c] / s.rho) / root);
             dual += s.rho * s.rho * (z - s.z[c]).length_squared();
             s.z[c] = z;
             let gap = s.x[c] - z;

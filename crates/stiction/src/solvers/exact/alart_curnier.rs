@@ -10,11 +10,13 @@
 //! | slip, β = μ Y_n/‖Y_t‖ | (e_n + μ θ, θ⊥) | (e_n, θ⊥) | diag(0, (1 − β)/β) |
 //!
 //! and `Cᵀ(W r + q + E (r − centre)) + D z = 0`. Since `CᵀB = I`, the kernel only needs
-//! `P = B (E + D)⁻¹ Cᵀ` per contact.
+//! `P = B (E + D)⁻¹ Cᵀ` per contact. Rows with bounds are free (`P = 1/E`) where `Y` lies within them, and stay at
+//! the bound that `Y` passes (`P = 0`).
 
 use super::chain::Chain;
 use crate::contact::cone::tangent_norm;
 use crate::contact::delassus::Delassus;
+use crate::contact::law::{Bounds, RoundLaw};
 use crate::linalg::{Mat3, Vec3};
 
 /// The state of a contact in one Newton step.
@@ -25,6 +27,16 @@ pub(super) enum Mode {
     Slip,
     /// Slip with no resistance across the direction (no friction, or no normal load to speak of).
     Glide,
+    /// Rows with bounds, each free or at one of them.
+    Rows([RowMode; 3]),
+}
+
+/// The state of a row with bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RowMode {
+    Free,
+    Low,
+    High,
 }
 
 /// Slip is one unknown where the transverse resistance β is below this.
@@ -127,12 +139,15 @@ impl<D: Delassus> Chain<'_, D> {
         self.b.modes.clear();
         // Modes, and the impulse with its parts outside them removed: y = B Cᵀ x.
         for c in 0..n {
-            let (s, mu) = (self.d.scale(c), self.mu(c));
+            let (s, law) = (self.d.scale(c), self.law(c));
             let predicted = x[c] - self.b.u[c] / s - prox * (x[c] - centre[c]);
-            let model = Model::new(predicted, mu, prox * s, s);
+            let model = match law {
+                RoundLaw::Cone(mu) => Model::new(predicted, mu, prox * s, s),
+                RoundLaw::Rows(b) => Model::rows(predicted, &b, prox * s),
+            };
             self.b.modes.push(model.mode);
             p.push(model.p);
-            y[c] = model.restrict(x[c]);
+            y[c] = model.restrict(x[c], &law);
             // (D d) across the slip direction, needed again for the right-hand side: kept in `dy`.
             self.b.dy[c] = model.across;
         }
@@ -205,9 +220,36 @@ impl Model {
         Model { mode, p, across, theta, mu }
     }
 
-    /// B Cᵀ x: the part of `x` that the mode allows.
-    fn restrict(&self, x: Vec3) -> Vec3 {
+    /// Rows with bounds, from the predictor `y` and the shift `e`.
+    fn rows(y: Vec3, b: &Bounds, e: f64) -> Model {
+        let mut modes = [RowMode::Free; 3];
+        let mut p = Vec3::splat(1.0 / e);
+        for i in 0..3 {
+            if y[i] <= b.lo[i] {
+                modes[i] = RowMode::Low;
+            } else if y[i] >= b.hi[i] {
+                modes[i] = RowMode::High;
+            }
+            if modes[i] != RowMode::Free {
+                p[i] = 0.0;
+            }
+        }
+        let p = Mat3::from_diagonal(p);
+        Model { mode: Mode::Rows(modes), p, across: Vec3::ZERO, theta: Vec3::ZERO, mu: 0.0 }
+    }
+
+    /// B Cᵀ x: the part of `x` that the mode allows; rows at a bound get its value.
+    fn restrict(&self, x: Vec3, law: &RoundLaw) -> Vec3 {
         match self.mode {
+            Mode::Rows(modes) => {
+                let RoundLaw::Rows(b) = law else { unreachable!("rows have bounds") };
+                let row = |i: usize| match modes[i] {
+                    RowMode::Free => x[i],
+                    RowMode::Low => b.lo[i],
+                    RowMode::High => b.hi[i],
+                };
+                Vec3::new(row(0), row(1), row(2))
+            }
             Mode::Open => Vec3::ZERO,
             Mode::Stick => x,
             Mode::Glide => x.x * (Vec3::X + self.mu * self.theta),

@@ -1,8 +1,8 @@
 //! The chain itself: stages, stopping rule, budget, and the best impulse seen so far.
 
 use super::{Settings, SolveReport, Status, Trace};
-use crate::contact::cone::natural_map;
 use crate::contact::delassus::Delassus;
+use crate::contact::law::RoundLaw;
 use crate::linalg::{Mat3, Vec3};
 use crate::solvers::TraceRecord;
 use crate::solvers::measure::{FLOOR, backward_error, velocity_scale};
@@ -221,7 +221,7 @@ impl<'a, D: Delassus> Chain<'a, D> {
         let (mut sum, mut worst) = (0.0, 0.0f64);
         for c in 0..r.len() {
             let s = self.d.scale(c);
-            let e = natural_map(r[c], self.b.u[c], self.mu(c), s).length();
+            let e = self.law(c).natural_map(r[c], self.b.u[c], s).length();
             sum += s * e * e;
             worst = worst.max(s * e);
         }
@@ -249,10 +249,10 @@ impl<'a, D: Delassus> Chain<'a, D> {
         merit
     }
 
-    /// Friction coefficient of contact `c` in the present stage.
+    /// What block `c` obeys in the present stage.
     #[inline(always)]
-    pub fn mu(&self, c: usize) -> f64 {
-        self.friction * self.d.mu(c)
+    pub fn law(&self, c: usize) -> RoundLaw {
+        self.d.law(c).with_friction(self.friction)
     }
 
     /// Forgets what was best: the problem has changed.

@@ -10,7 +10,7 @@ impl<D: Delassus> Chain<'_, D> {
     /// Solves with friction scaled down to at most [`EASY`], then raises it in ever smaller strides, each answer
     /// the start of the next. Does nothing where all friction is easy.
     pub fn continuation(&mut self, round: usize) {
-        let most = (0..self.d.contacts()).map(|c| self.d.mu(c)).fold(0.0, f64::max);
+        let most = (0..self.d.contacts()).map(|c| self.d.law(c).mu()).fold(0.0, f64::max);
         if most <= EASY {
             return;
         }

@@ -6,8 +6,10 @@
 //! `(Ŵ + Q H) dx = Q (σ m x⁻¹ − s) + r_p` with `Q = I − e_n θᵀ`, `θ = s_t/φ`.
 
 use super::chain::Chain;
+use super::interior_rows::RowBlock;
 use crate::contact::cone;
 use crate::contact::delassus::Delassus;
+use crate::contact::law::RoundLaw;
 use crate::linalg::{Mat3, Vec3};
 
 const MU_FLOOR: f64 = 1e-5;
@@ -25,7 +27,27 @@ struct Cones {
     /// Ŵ x + q̂ − s + φ e_n, negated: the residual r_p.
     rp: Vec<Vec3>,
     theta: Vec<Vec3>,
+    /// H⁻¹.
+    h_inverse: Vec<Mat3>,
     h: Vec<Mat3>,
+    /// Blocks that have bounds instead of a cone, ascending.
+    rows: Vec<RowBlock>,
+    /// Which blocks are cones.
+    is_cone: Vec<bool>,
+    /// Number of complementary pairs.
+    pairs: usize,
+}
+
+impl Cones {
+    /// Mean complementarity after a step of length `a`.
+    fn complementarity(&self, a: f64) -> f64 {
+        let cones: f64 = (0..self.x.len())
+            .filter(|&c| self.is_cone[c])
+            .map(|c| (self.x[c] + a * self.dx[c]).dot(self.s[c] + a * self.ds[c]))
+            .sum();
+        let rows: f64 = self.rows.iter().map(|b| b.complementarity(self.x[b.c], self.dx[b.c], a)).sum();
+        (cones + rows) / self.pairs as f64
+    }
 }
 
 impl<D: Delassus> Chain<'_, D> {
@@ -41,7 +63,22 @@ impl<D: Delassus> Chain<'_, D> {
             rp: vec![Vec3::ZERO; n],
             theta: vec![Vec3::ZERO; n],
             h: vec![Mat3::ZERO; n],
+            h_inverse: vec![Mat3::ZERO; n],
+            rows: Vec::new(),
+            is_cone: vec![true; n],
+            pairs: 0,
         };
+        for c in 0..n {
+            if let RoundLaw::Rows(b) = self.law(c) {
+                k.rows.push(RowBlock::new(c, &b, self.d.scale(c)));
+                k.is_cone[c] = false;
+            }
+        }
+        k.pairs = n - k.rows.len() + k.rows.iter().map(|b| b.barriers()).sum::<usize>();
+        if k.pairs == 0 {
+            // Equations alone: linear, and Newton's.
+            return;
+        }
         if round == 0 {
             if !self.cold_start(&mut k, sc) {
                 return;
@@ -57,7 +94,7 @@ impl<D: Delassus> Chain<'_, D> {
             if self.finished() {
                 return;
             }
-            let m = dot(&k.x, &k.s) / n as f64;
+            let m = k.complementarity(0.0);
             self.linearize(&mut k, 1e-2 * m / sc, lagged);
             let rp = norm(&k.rp);
             let (m0, rp0) = *first.get_or_insert((m, rp));
@@ -68,9 +105,7 @@ impl<D: Delassus> Chain<'_, D> {
             // Affine direction, then the centred one with the same factors.
             self.direction(&mut k, 0.0, m, lagged);
             let affine = step_length(&k, 1.0);
-            let m_affine =
-                (0..n).map(|c| (k.x[c] + affine * k.dx[c]).dot(k.s[c] + affine * k.ds[c])).sum::<f64>()
-                    / n as f64;
+            let m_affine = k.complementarity(affine);
             let mut sigma = (m_affine / m).powi(3);
             if affine < 0.1 {
                 sigma = sigma.max(0.5);
@@ -84,12 +119,13 @@ impl<D: Delassus> Chain<'_, D> {
                 k.x[c] += a * k.dx[c];
                 k.s[c] += a * k.ds[c];
             }
+            k.rows.iter_mut().for_each(|b| b.advance(a));
             if !k.x.iter().chain(&k.s).all(|v| v.is_finite()) {
                 return;
             }
             lagged = a < SHORT_STEP;
             tiny_steps = if a < 1e-3 { tiny_steps + 1 } else { 0 };
-            let m = dot(&k.x, &k.s) / n as f64 / (sc * sc);
+            let m = k.complementarity(0.0) / (sc * sc);
             if m <= polish_at {
                 polish_at = 1e-2 * m;
                 let before = self.best_merit;
@@ -109,14 +145,18 @@ impl<D: Delassus> Chain<'_, D> {
     fn polish_cone_point(&mut self, k: &Cones, steps: usize, patience: f64) {
         let mut r = std::mem::take(&mut self.b.centre);
         for c in 0..r.len() {
-            r[c] = cone::project(self.unstretch(c, k.x[c]), self.mu(c));
+            r[c] = self.law(c).project(self.unstretch(c, k.x[c]));
         }
         self.polish(&mut r, 1e-6, steps, patience);
         self.b.centre = r;
     }
 
+    /// Stretch of the tangents: μ, but not below the floor; none for rows.
     fn mu_floored(&self, c: usize) -> f64 {
-        self.mu(c).max(MU_FLOOR)
+        match self.law(c) {
+            RoundLaw::Cone(mu) => mu.max(MU_FLOOR),
+            RoundLaw::Rows(_) => 1.0,
+        }
     }
 
     /// Velocity to cone coordinates: (u_n, μ u_t)/√d.
@@ -157,9 +197,12 @@ impl<D: Delassus> Chain<'_, D> {
             k.x[c] = self.d.scale(c).sqrt() * Vec3::new(dy[c].x, dy[c].y / mu, dy[c].z / mu);
             largest = largest.max(k.x[c].length());
         }
-        for c in 0..n {
+        for c in (0..n).filter(|&c| k.is_cone[c]) {
             k.x[c] = Vec3::X * sc.max(1.5 * k.x[c].length()).max(0.1 * largest);
             k.s[c] = Vec3::X * sc;
+        }
+        for b in &mut k.rows {
+            (k.x[b.c], k.s[b.c]) = b.start(k.x[b.c], sc.max(0.1 * largest), |_, _| sc);
         }
         (self.b.g, self.b.dy) = (g, dy);
         k.x.iter().all(|x| x.is_finite())
@@ -177,6 +220,12 @@ impl<D: Delassus> Chain<'_, D> {
             let w = self.stretch(c, self.b.u[c]);
             k.s[c] = Vec3::new(w.x.max(0.0) + cone::tangent_norm(w) + delta * sc, w.y, w.z);
         }
+        for b in &mut k.rows {
+            let y = self.d.scale(b.c).sqrt() * best[b.c];
+            let w = self.stretch(b.c, self.b.u[b.c]);
+            let dual = |i: usize, side: f64| (side * w[i]).max(0.0) + delta * sc;
+            (k.x[b.c], k.s[b.c]) = b.start(y, delta * y.length().max(sc), dual);
+        }
         self.b.centre = best;
     }
 
@@ -192,7 +241,16 @@ impl<D: Delassus> Chain<'_, D> {
             let phi = (s.y * s.y + s.z * s.z + eps * eps).sqrt();
             k.rp[c] = s - self.stretch(c, u[c]) - phi * Vec3::X;
             k.theta[c] = if lagged { Vec3::ZERO } else { Vec3::new(0.0, s.y / phi, s.z / phi) };
-            k.h[c] = nesterov_todd(k.x[c], s);
+            if k.is_cone[c] {
+                k.h[c] = nesterov_todd(k.x[c], s);
+                k.h_inverse[c] = k.h[c].inverse();
+            }
+        }
+        for b in &k.rows {
+            let c = b.c;
+            k.rp[c] = k.s[c] - self.stretch(c, u[c]);
+            k.theta[c] = Vec3::ZERO;
+            k.h_inverse[c] = Mat3::from_diagonal(b.stiffness(k.x[c]).recip());
         }
         (self.b.g, self.b.u) = (r, u);
     }
@@ -204,7 +262,7 @@ impl<D: Delassus> Chain<'_, D> {
         for c in 0..k.x.len() {
             let mu = self.mu_floored(c);
             let t = Mat3::from_diagonal(Vec3::new(1.0, mu, mu));
-            let mut inverse = k.h[c].inverse();
+            let mut inverse = k.h_inverse[c];
             if !lagged {
                 let th = k.theta[c];
                 inverse *= Mat3::from_cols(Vec3::X, Vec3::new(th.y, 1.0, 0.0), Vec3::new(th.z, 0.0, 1.0));
@@ -219,9 +277,13 @@ impl<D: Delassus> Chain<'_, D> {
     /// dx and ds for the centring parameter σ.
     fn direction(&mut self, k: &mut Cones, sigma: f64, m: f64, lagged: bool) {
         let (mut g, mut dy) = (std::mem::take(&mut self.b.g), std::mem::take(&mut self.b.dy));
+        for b in &k.rows {
+            k.ds[b.c] = b.target(k.x[b.c], sigma * m);
+        }
         for c in 0..k.x.len() {
             // target = σ m x⁻¹ − s
-            let target = sigma * m * jordan_inverse(k.x[c]) - k.s[c];
+            let target =
+                if k.is_cone[c] { sigma * m * jordan_inverse(k.x[c]) - k.s[c] } else { k.ds[c] - k.s[c] };
             k.ds[c] = target;
             let mut rhs = target + k.rp[c];
             if !lagged {
@@ -236,6 +298,9 @@ impl<D: Delassus> Chain<'_, D> {
             k.dx[c] = self.d.scale(c).sqrt() * Vec3::new(dy[c].x, dy[c].y / mu, dy[c].z / mu);
             let h_dx = k.h[c] * k.dx[c];
             k.ds[c] -= h_dx;
+        }
+        for b in &mut k.rows {
+            k.ds[b.c] = b.dual_steps(k.x[b.c], k.dx[b.c], sigma * m);
         }
         (self.b.g, self.b.dy) = (g, dy);
     }
@@ -275,8 +340,11 @@ fn nesterov_todd(x: Vec3, s: Vec3) -> Mat3 {
 /// Longest common step ≤ 1 at which both stay inside, times `share` where a boundary is met.
 fn step_length(k: &Cones, share: f64) -> f64 {
     let mut a = 1.0f64;
-    for c in 0..k.x.len() {
+    for c in (0..k.x.len()).filter(|&c| k.is_cone[c]) {
         a = a.min(share * to_boundary(k.x[c], k.dx[c])).min(share * to_boundary(k.s[c], k.ds[c]));
+    }
+    for b in &k.rows {
+        a = a.min(share * b.to_boundary(k.x[b.c], k.dx[b.c]));
     }
     a
 }

@@ -1,7 +1,6 @@
 //! Proximal point: Newton on the problem regularised by `E (r − centre)`, the centre following the answers.
 
 use super::chain::Chain;
-use crate::contact::cone::natural_map;
 use crate::contact::delassus::Delassus;
 use crate::linalg::Vec3;
 
@@ -72,7 +71,7 @@ impl<D: Delassus> Chain<'_, D> {
         for c in 0..r.len() {
             let s = self.d.scale(c);
             let shifted = u[c] + shift * s * (r[c] - centre[c]);
-            sum += s * natural_map(r[c], shifted, self.mu(c), s).length_squared();
+            sum += s * self.law(c).natural_map(r[c], shifted, s).length_squared();
         }
         self.b.u = u;
         sum.sqrt()

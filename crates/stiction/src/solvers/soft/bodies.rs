@@ -236,8 +236,12 @@ pub(super) fn each_held(
         };
         let world = t.frame.transpose() * p * t.frame;
         let parts = |m: &super::island::Mover| {
-            let arm = m.arm.map_or(Mat3::ZERO, |arm| skew(arm).transpose());
-            [Mat3::IDENTITY * m.weight, arm * m.weight]
+            let own = Mat3::IDENTITY * m.weight;
+            match m.arm {
+                Some(arm) => [own, skew(arm).transpose() * m.weight],
+                None if m.at as usize >= island.nodes => [Mat3::ZERO, own],
+                None => [own, Mat3::ZERO],
+            }
         };
         for m in island.movers(t) {
             for o in island.movers(t) {

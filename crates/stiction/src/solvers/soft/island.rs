@@ -3,6 +3,7 @@
 //! Unknowns: three numbers per node, then six per rigid body (its linear and angular halves are two blocks).
 //! Elliptic cones are stretched to round ones.
 
+use crate::contact::law::RoundLaw;
 use crate::contact::{ContactProblem, Term};
 use crate::linalg::sweep32::Sweep32;
 use crate::linalg::{Mat3, SymBsr, Vec3};
@@ -16,7 +17,7 @@ pub(super) struct Mover {
     pub at: u32,
     /// Signed weight.
     pub weight: f64,
-    /// Lever arm [m]; `None` for nodes.
+    /// Lever arm [m] of a body's point; `None` for nodes and for the spin of a body (whose angular half is `at`).
     pub arm: Option<Vec3>,
 }
 
@@ -55,7 +56,7 @@ pub(super) struct Touch {
     /// 1/k², so that λ = unstretch · (frame · p) for an impulse `p` in world axes.
     pub unstretch: Vec3,
     pub softness: Vec3,
-    pub mu: f64,
+    pub law: RoundLaw,
     /// Mean diagonal of J diag(A)⁻¹ Jᵀ, unstretched, as the yardstick has it [1/kg].
     pub scale: f64,
     first: u32,
@@ -298,9 +299,11 @@ impl Island {
         self.movers.clear();
         for &c in contacts {
             let c = c as usize;
-            let k = p.friction[c].stretch();
+            let k = p.law[c].stretch();
             let first = self.movers.len() as u32;
-            let mut scale = 3.0 * p.softness[c];
+            let frame = &p.j.frame[c];
+            let share = frame.to_cols_array().iter().map(|x| x * x).sum::<f64>() / 3.0;
+            let mut scale = p.softness[c].element_sum();
             for t in p.j.terms(c) {
                 let at = self.local[t.block()];
                 let inverse = |half: u32| {
@@ -309,23 +312,27 @@ impl Island {
                 };
                 match *t {
                     Term::Node { weight, .. } => {
-                        scale += weight * weight * inverse(0).element_sum();
+                        scale += share * weight * weight * inverse(0).element_sum();
                         self.movers.push(Mover { at, weight, arm: None });
                     }
                     Term::Rigid { sign, arm, .. } => {
                         let (i, r2) = (inverse(1), arm * arm);
-                        scale += inverse(0).element_sum();
-                        scale += i.x * (r2.y + r2.z) + i.y * (r2.x + r2.z) + i.z * (r2.x + r2.y);
+                        let turning = i.x * (r2.y + r2.z) + i.y * (r2.x + r2.z) + i.z * (r2.x + r2.y);
+                        scale += share * (inverse(0).element_sum() + turning);
                         self.movers.push(Mover { at, weight: sign, arm: Some(arm) });
+                    }
+                    Term::Spin { length, .. } => {
+                        scale += share * length * length * inverse(1).element_sum();
+                        self.movers.push(Mover { at: at + 1, weight: length, arm: None });
                     }
                 }
             }
             self.touches.push(Touch {
-                frame: Mat3::from_diagonal(k) * p.j.frame[c],
+                frame: Mat3::from_diagonal(k) * *frame,
                 bias: k * p.bias[c],
                 unstretch: 1.0 / (k * k),
                 softness: p.softness[c] * k * k,
-                mu: p.friction[c].mean(),
+                law: p.law[c].round(),
                 scale: if scale > 0.0 { scale / 3.0 } else { 1.0 },
                 first,
                 last: self.movers.len() as u32,

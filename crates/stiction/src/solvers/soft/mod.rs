@@ -23,6 +23,7 @@ mod multigrid;
 mod precondition;
 
 use super::{SolveReport, Status, Trace, TraceRecord};
+use crate::contact::law::RoundLaw;
 use crate::contact::{ContactProblem, Solution, cone};
 use crate::linalg::Vec3;
 use crate::linalg::krylov::{Fgmres, LinearSystem};
@@ -184,20 +185,23 @@ impl SoftSolver {
         self.work.resize(n, 0.0);
         self.island.gather(&x.v, &mut self.now.v);
         for (l, &c) in self.now.lambda.iter_mut().zip(contacts) {
-            *l = x.lambda[c as usize] / p.friction[c as usize].stretch();
+            *l = x.lambda[c as usize] / p.law[c as usize].stretch();
         }
         // Errors are judged by the speed at which contacts close or slide; gaps that stay open do not count.
         let mut scale = p.velocity_scale.max(f64::MIN_POSITIVE);
         for (c, t) in self.island.touches.iter().enumerate() {
             let u = self.island.relative(t, &self.now.v) + t.bias + t.softness * self.now.lambda[c];
-            scale = scale.max(-u.x).max(cone::tangent_norm(u));
+            scale = scale.max(match t.law {
+                RoundLaw::Cone(_) => cone::tangent_norm(u).max(-u.x),
+                rows => t.scale * rows.natural_map(Vec3::ZERO, u, t.scale).length(),
+            });
             self.now.u[c] = u;
         }
         let report = self.newton(scale, trace);
         self.preconditioner.learn(report.iterations);
         self.island.scatter(&self.best.v, &mut x.v);
         for (&c, l) in contacts.iter().zip(&self.best.lambda) {
-            x.lambda[c as usize] = *l * p.friction[c as usize].stretch();
+            x.lambda[c as usize] = *l * p.law[c as usize].stretch();
         }
         report
     }
@@ -364,7 +368,7 @@ impl SoftSolver {
         let sum: f64 = now.r.iter().zip(&island.inverse_root).map(|(r, s)| (r * s) * (r * s)).sum();
         let mut worst = sum.sqrt() / heft;
         for (c, t) in island.touches.iter().enumerate() {
-            let map = t.scale * cone::natural_map(now.lambda[c], now.u[c], t.mu, t.scale).length();
+            let map = t.scale * t.law.natural_map(now.lambda[c], now.u[c], t.scale).length();
             if map > worst || map.is_nan() {
                 worst = map;
             }

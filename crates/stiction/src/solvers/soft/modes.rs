@@ -8,9 +8,12 @@
 //!   λ_t = μ d λ_n − k (t·u) t with t ⟂ d and k = ρ s/(1 − s), s = μ τ_n/|τ_t|.
 //! * **held** by a stiff proximal spring, where no node is free to be a slave (several contacts on one node, contacts
 //!   of rigid bodies only) or where the contact is soft: λ = offset − P J v, about the last impulse as centre.
+//!
+//! Rows with bounds (joints) are held, row by row, or slaved like a stick where all three are equations.
 
 use super::island::{Island, NONE, Touch};
 use crate::contact::cone::tangent_norm;
+use crate::contact::law::{Bounds, RoundLaw};
 use crate::linalg::{Mat3, Vec3};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -53,32 +56,44 @@ pub(super) struct Modes {
 }
 
 impl Modes {
-    /// Predicts the modes from velocities and impulses, chooses slaves. True if any mode has changed.
-    pub fn choose(&mut self, island: &Island, lambda: &[Vec3], u: &[Vec3], factor: f64) -> bool {
+    /// Predicts the modes from velocities and impulses, chooses slaves.
+    pub fn choose(&mut self, island: &Island, lambda: &[Vec3], u: &[Vec3], factor: f64) {
         let blocks = island.dofs() / 3;
         self.slave_of.clear();
         self.slave_of.resize(blocks, NONE);
         self.master.clear();
         self.master.resize(blocks, false);
         self.active.resize(lambda.len(), Active::default());
-        let mut changed = false;
         for (c, t) in island.touches.iter().enumerate() {
             let rho = factor / t.scale;
             let tau = lambda[c] - rho * u[c];
-            let size = tangent_norm(tau);
             let mut a = Active { slave: NONE, ..Active::default() };
+            let mu = match t.law {
+                RoundLaw::Cone(mu) => mu,
+                RoundLaw::Rows(bounds) => {
+                    a.mode = Mode::Stick;
+                    if bounds == Bounds::EQUATIONS && is_rotation(&t.frame) {
+                        a.slave = self.slave(island, t, c as u32);
+                    }
+                    if a.slave == NONE {
+                        hold_rows(&mut a, t, &bounds, lambda[c], tau);
+                    }
+                    self.active[c] = a;
+                    continue;
+                }
+            };
+            let size = tangent_norm(tau);
             if tau.x > 0.0 {
-                a.mode = if size <= t.mu * tau.x { Mode::Stick } else { Mode::Slip };
+                a.mode = if size <= mu * tau.x { Mode::Stick } else { Mode::Slip };
             }
             let mut k = 0.0;
             if a.mode == Mode::Slip {
                 let d = Vec3::new(0.0, tau.y / size, tau.z / size);
-                let share = (t.mu * tau.x / size).min(MOST_SHARE);
+                let share = (mu * tau.x / size).min(MOST_SHARE);
                 k = rho * share / (1.0 - share);
-                a.friction = t.mu * d;
+                a.friction = mu * d;
                 a.across = k.sqrt() * Vec3::new(0.0, -d.z, d.y);
             }
-            changed |= a.mode != self.active[c].mode;
             if a.mode != Mode::Open {
                 a.slave = self.slave(island, t, c as u32);
                 if a.slave == NONE {
@@ -87,7 +102,6 @@ impl Modes {
             }
             self.active[c] = a;
         }
-        changed
     }
 
     /// The node of largest weight that is neither slave nor master yet and whose fellows are no slaves.
@@ -101,9 +115,10 @@ impl Modes {
         let mut weight = LEAST_WEIGHT * most;
         for (k, m) in movers.iter().enumerate() {
             let i = m.at as usize;
-            let free = m.arm.is_none() && self.slave_of[i] == NONE && !self.master[i];
+            let free = i < island.nodes && self.slave_of[i] == NONE && !self.master[i];
             let alone = movers.iter().enumerate().all(|(l, o)| {
-                l == k || (o.at != m.at && (o.arm.is_some() || self.slave_of[o.at as usize] == NONE))
+                let node = (o.at as usize) < island.nodes;
+                l == k || o.arm.is_some() || (node && o.at != m.at && self.slave_of[o.at as usize] == NONE)
             });
             if free && alone && m.weight.abs() > weight {
                 (best, weight) = (k as u32, m.weight.abs());
@@ -260,6 +275,30 @@ fn hold(a: &mut Active, t: &Touch, lambda: Vec3, k: f64) {
     }
     a.p = p;
     a.offset = -(p * shift);
+}
+
+/// Springs of rows: those between their bounds are held, the others push with their bound.
+fn hold_rows(a: &mut Active, t: &Touch, bounds: &Bounds, lambda: Vec3, tau: Vec3) {
+    let prox = HOLD * t.scale;
+    let e = t.softness + prox;
+    let mut p = Vec3::ZERO;
+    for i in 0..3 {
+        a.offset[i] = if tau[i] <= bounds.lo[i] {
+            bounds.lo[i]
+        } else if tau[i] >= bounds.hi[i] {
+            bounds.hi[i]
+        } else {
+            p[i] = 1.0 / e[i];
+            (prox * lambda[i] - t.bias[i]) / e[i]
+        };
+    }
+    a.p = Mat3::from_diagonal(p);
+}
+
+/// True for orthonormal rows: a slave can obey them.
+fn is_rotation(m: &Mat3) -> bool {
+    let product = *m * m.transpose();
+    (product - Mat3::IDENTITY).to_cols_array().iter().all(|x| x.abs() < 1e-9)
 }
 
 /// m += a bᵀ.

@@ -1,0 +1,38 @@
+//! Meshes of soft bodies: tetrahedra, their surface, procedural shapes and embedded points.
+//!
+//! ```
+//! use stiction::mesh::{Locator, Surface, shapes};
+//! use stiction::Vec3;
+//!
+//! let ball = shapes::sphere(0.05, 7);
+//! assert_eq!((ball.vertices.len(), ball.tets.len()), (1415, 6860));
+//! ball.check()?;
+//! let skin = Surface::of(&ball);
+//! assert_eq!(skin.triangles.len(), 980);
+//! // A point that moves with the tet around it.
+//! let mark = Locator::new(&ball).embed(Vec3::new(0.01, 0.02, 0.0));
+//! let moved: Vec<Vec3> = ball.vertices.iter().map(|x| 2.0 * *x).collect();
+//! assert!(mark.position(&moved).distance(Vec3::new(0.02, 0.04, 0.0)) < 1e-12);
+//! # Ok::<(), stiction::mesh::MeshError>(())
+//! ```
+//!
+//! | looking for… | file |
+//! |---|---|
+//! | the mesh, volumes, quality | `tet.rs` |
+//! | what a mesh must fulfil, and the messages | `check.rs` |
+//! | surface, edges, neighbours | `surface.rs` |
+//! | block, sphere, cylinder, torus, sheet, ring | `shapes.rs` |
+//! | points and visual surfaces inside a mesh | `embed.rs` |
+//!
+//! Files of meshes are read by the crate `stiction-io`.
+
+mod check;
+mod embed;
+pub mod shapes;
+mod surface;
+mod tet;
+
+pub use check::{MeshError, MeshProblem};
+pub use embed::{Embedding, Locator};
+pub use surface::{Neighbours, Surface, TriMesh, edges, pinched_edges};
+pub use tet::{TetMesh, quality, signed_volume};
