@@ -70,7 +70,7 @@ impl VelocityStepper {
             there: State::default(),
             solids: Solids::new(model, &a),
             mass: BlockMat::with_pattern(&model.layout, &Solids::mass_pattern(model)),
-            problem: ContactProblem { a, ..ContactProblem::default() },
+            problem: ContactProblem { a, places: places(model), ..ContactProblem::default() },
             solution: Solution::default(),
             forces: Vec::new(),
             warm: WarmCache::default(),
@@ -628,6 +628,11 @@ fn merge(one: SolveReport, next: SolveReport) -> SolveReport {
 
 fn largest(v: &[f64]) -> f64 {
     v.iter().fold(0.0, |m, x| x.abs().max(m))
+}
+
+/// Where each block is at the start.
+fn places(model: &Model) -> Vec<Vec3> {
+    model.layout.blocks().iter().map(|b| Vec3::from_slice(&model.initial.q[b.q..])).collect()
 }
 
 /// True for points of solids.
