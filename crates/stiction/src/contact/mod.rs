@@ -110,7 +110,7 @@ impl ContactProblem {
             return;
         }
         let blocks: Vec<u32> = (0..self.a.block_rows() as u32).collect();
-        let mut factor = crate::linalg::Cholesky::default();
+        let mut factor = crate::linalg::SparseCholesky::default();
         if factor.factor(&self.a, &blocks) {
             factor.solve(v);
         } else {

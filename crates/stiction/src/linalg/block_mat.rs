@@ -120,6 +120,18 @@ impl BlockMat {
         }
     }
 
+    /// Adds a matrix of a smaller pattern.
+    pub fn add(&mut self, other: &BlockMat) {
+        for i in 0..other.block_rows() {
+            for (j, values) in other.row(i) {
+                let block = self.block_mut(i, j).expect("the pattern holds that of the other");
+                for (x, y) in block.iter_mut().zip(values) {
+                    *x += y;
+                }
+            }
+        }
+    }
+
     /// The stored blocks of row `i` as (block column, row-major values).
     pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, &[f64])> {
         (self.row_start[i] as usize..self.row_start[i + 1] as usize)

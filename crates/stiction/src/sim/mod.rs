@@ -18,7 +18,7 @@ use crate::solvers::{SolverKind, SolverSettings, Trace};
 use velocity_step::VelocityStepper;
 
 /// How to step.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SimSettings {
     /// Time-stepping scheme.
     pub scheme: Scheme,
@@ -26,6 +26,20 @@ pub struct SimSettings {
     pub solver: SolverKind,
     /// Its settings.
     pub solver_settings: SolverSettings,
+    /// Most linearisations of elastic forces per step. One is cheap and enough for most; more make the step the
+    /// fully implicit one of the scheme.
+    pub linearizations: usize,
+}
+
+impl Default for SimSettings {
+    fn default() -> Self {
+        SimSettings {
+            scheme: Scheme::default(),
+            solver: SolverKind::default(),
+            solver_settings: SolverSettings::default(),
+            linearizations: 1,
+        }
+    }
 }
 
 /// Everything that decides how a run goes on: resuming from it is bit-identical.

@@ -25,6 +25,8 @@ pub struct VelocityStepper {
     /// Contacts that were found ahead in time, by key, with the lever arms that they have there.
     late: Vec<(ContactKey, [Vec3; 2])>,
     ahead: State,
+    /// Where elastic forces are linearised again.
+    there: State,
     solids: Solids,
     /// M, block diagonal unless some solid has a consistent mass matrix.
     mass: BlockMat,
@@ -61,6 +63,7 @@ impl VelocityStepper {
             candidates: Vec::new(),
             late: Vec::new(),
             ahead: State::default(),
+            there: State::default(),
             solids: Solids::new(model, &a),
             mass: BlockMat::with_pattern(&model.layout, &Solids::mass_pattern(model)),
             problem: ContactProblem { a, ..ContactProblem::default() },
@@ -142,12 +145,23 @@ impl VelocityStepper {
             self.fill_contacts(model, state, h);
             report.times.assemble += clock.lap();
             let again = self.solver.solve(&self.problem, &mut self.solution, trace);
-            solved = SolveReport {
-                iterations: solved.iterations + again.iterations,
-                factorizations: solved.factorizations + again.factorizations,
-                ..again
-            };
+            solved = merge(solved, again);
             report.times.solve += clock.lap();
+        }
+        for _ in 1..self.settings.linearizations {
+            if self.solids.is_empty() {
+                break;
+            }
+            self.relinearize(model, state, h);
+            report.times.assemble += clock.lap();
+            let again = self.solver.solve(&self.problem, &mut self.solution, trace);
+            solved = merge(solved, again);
+            report.times.solve += clock.lap();
+            let scale = self.problem.velocity_scale.max(largest(&self.solution.v));
+            let change = self.solution.v.iter().zip(&self.v_move).map(|(v, w)| (v - w).abs());
+            if change.fold(0.0, f64::max) <= SAME_VELOCITY * scale {
+                break;
+            }
         }
         report.residuals = self.yardstick.measure(&self.problem, &self.solution);
         report.times.measure = clock.lap();
@@ -250,7 +264,7 @@ impl VelocityStepper {
         if !self.solids.is_empty() {
             self.elastic.clear();
             self.elastic.resize(p.b.len(), 0.0);
-            self.solids.add_to(model, state, w, h, &mut p.a, &mut self.elastic);
+            self.solids.add_to(model, state, w, Some(h), &mut p.a, &mut self.elastic);
             for (b, e) in p.b.iter_mut().zip(&self.elastic) {
                 *b += e;
             }
@@ -259,6 +273,32 @@ impl VelocityStepper {
                 self.solution.v[n.dof..n.dof + 3].copy_from_slice(&state.v[n.dof..n.dof + 3]);
             }
         }
+    }
+
+    /// Newton's next step for the non-linear elastic forces: the same equations, linearised where the velocities found
+    /// lead (COND 10): `b = M v + f(q ⊞ α_q v_k)/α_a + (A − M) v_k`. Leaves v_k in `v_move`.
+    fn relinearize(&mut self, model: &Model, state: &State, h: f64) {
+        let w = self.settings.scheme.weights(h);
+        let p = &mut self.problem;
+        self.v_move.clone_from(&self.solution.v);
+        self.there.t = state.t + w.q;
+        self.there.q.clone_from(&state.q);
+        self.there.v.clone_from(&state.v);
+        self.moved_a.clear();
+        self.moved_a.extend(self.solution.v.iter().map(|v| w.q * v));
+        self.there.retract(&model.layout, &self.moved_a);
+        for (b, e) in p.b.iter_mut().zip(&self.elastic) {
+            *b -= e;
+        }
+        p.a.clear();
+        self.elastic.fill(0.0);
+        self.solids.add_to(model, &self.there, w, None, &mut p.a, &mut self.elastic);
+        p.a.mul(&self.solution.v, &mut self.moved_a);
+        for i in 0..p.b.len() {
+            self.elastic[i] += self.moved_a[i];
+            p.b[i] += self.elastic[i];
+        }
+        p.a.add(&self.mass);
     }
 
     /// Rows of J, bias and friction of every contact, and the impulses of the last step as a guess.
@@ -461,6 +501,8 @@ impl VelocityStepper {
 
 /// Positions and velocities beyond this have squares, and so energies, that are no numbers.
 const LARGEST: f64 = 1e150;
+/// Linearisations end when velocities change by less than this share of the largest.
+const SAME_VELOCITY: f64 = 1e-13;
 /// Most times that a step looks for missed contacts and solves again.
 const MOST_PASSES: usize = 2;
 /// Overlaps ahead that exceed this share of the smaller shape are worth another solve.
@@ -495,6 +537,19 @@ fn normal_bias(scheme: Scheme, model: &Model, state: &State, c: &Contact, h: f64
         }
     }
     gap
+}
+
+/// Work adds up, the later answer counts.
+fn merge(one: SolveReport, next: SolveReport) -> SolveReport {
+    SolveReport {
+        iterations: one.iterations + next.iterations,
+        factorizations: one.factorizations + next.factorizations,
+        ..next
+    }
+}
+
+fn largest(v: &[f64]) -> f64 {
+    v.iter().fold(0.0, |m, x| x.abs().max(m))
 }
 
 /// True for points of solids.
