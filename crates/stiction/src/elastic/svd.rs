@@ -194,6 +194,8 @@ mod tests {
             Mat3::from_diagonal(Vec3::new(1e-12, 1.0, 1e12)),
             Mat3::from_diagonal(Vec3::new(1e-200, 1e-100, 1.0)),
             Mat3::from_diagonal(Vec3::new(0.5, 0.5, 0.0)),
+            Mat3::from_cols(b, a * 1e-70, (a + b) * 1e-75),
+            Mat3::from_cols(a * 1e-81, b, (a - b) * 1e-81),
             Mat3::from_cols(a, a, a),
             Mat3::from_cols(a, b, a + b),
             Mat3::from_cols(a, b, a + b * 1e-13),
