@@ -21,10 +21,7 @@ fn middle(law: Law, stretch: f64) -> (f64, f64) {
     let at = |x: f64| Pose::from_translation(Vec3::new(x, 0.0, 0.0));
     let mut clamp = Body::new("clamp", Geometry::Sphere { radius: 0.01 });
     clamp.motion = Motion::Keyframes {
-        keys: vec![
-            Keyframe { time: 0.0, pose: at(0.0) },
-            Keyframe { time: 2.0, pose: at(stretch - 1.0) },
-        ],
+        keys: vec![Keyframe { time: 0.0, pose: at(0.0) }, Keyframe { time: 2.0, pose: at(stretch - 1.0) }],
         ease: Ease::Smooth,
     };
     let mut bar = SoftBody::new("bar", mesh, material).pinned(end(-1.0)).attached(end(1.0), "clamp");
