@@ -196,7 +196,7 @@ fn every_error_names_the_item_and_says_what_is_wrong() {
         ("particle `dot`", "velocity must be finite", |s| s.particles[0].velocity.z = NAN),
         ("particle `dot`", "friction must be finite", |s| s.particles[0].friction = NAN),
         ("particle `dot`", "restitution must lie", |s| s.particles[0].restitution = -0.1),
-        ("force on `box`", "no body or particle `box`; known are crate, dot, floor", |s| {
+        ("force on `box`", "no body, soft body or particle `box`; known are crate, dot, floor", |s| {
             s.forces.push(Force { target: "box".into(), ..push() });
         }),
         ("force on `crate`", "from must not exceed until", |s| {
@@ -217,9 +217,13 @@ fn every_error_names_the_item_and_says_what_is_wrong() {
             sensor(s, "e", Reads::Energy);
             sensor(s, "e", Reads::Pose("crate".into()));
         }),
-        ("sensor `e`", "no body or particle `moon`", |s| sensor(s, "e", Reads::Velocity("moon".into()))),
+        ("sensor `e`", "no body, soft body or particle `moon`", |s| {
+            sensor(s, "e", Reads::Velocity("moon".into()))
+        }),
         ("sensor `e`", "on itself", |s| sensor(s, "e", Reads::PairForce("crate".into(), "crate".into()))),
-        ("pair `crate`, `moon`", "no body or particle `moon`", |s| s.pairs.push(rule("crate", "moon"))),
+        ("pair `crate`, `moon`", "no body, soft body or particle `moon`", |s| {
+            s.pairs.push(rule("crate", "moon"))
+        }),
         ("pair `crate`, `dot`", "`dot` is a particle", |s| s.pairs.push(rule("crate", "dot"))),
         ("pair `crate`, `crate`", "never touches itself", |s| s.pairs.push(rule("crate", "crate"))),
         ("pair `crate`, `floor`", "two rules", |s| {

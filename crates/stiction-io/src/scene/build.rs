@@ -125,6 +125,7 @@ impl<'a> Builder<'a> {
             duration: f.time.duration.map_or(DURATION, |x| x.0),
             settings: SimSettings {
                 scheme: f.time.scheme.unwrap_or_default(),
+                linearizations: f.time.linearizations.map_or(1, |n| n.0),
                 solver: f.solver.name.unwrap_or_default(),
                 solver_settings: SolverSettings {
                     tolerance: f.solver.tolerance.map(|x| x.0),

@@ -5,6 +5,7 @@ use super::file::Defaults;
 use super::file::soft::{Attach, Material as MaterialTable, Soft, TetShape};
 use super::value::or_zero;
 use crate::error::{Result, known_names};
+use crate::tet_mesh;
 use stiction::elastic::{Damping, Law, Material, Preset};
 use stiction::mesh::{TetMesh, shapes};
 use stiction::scene::{Attachment, NodeSelection, SoftBody};
@@ -45,8 +46,16 @@ impl Builder<'_> {
         };
         Ok(match shape.get_ref() {
             TetShape::File(f) => {
-                let e = format!("mesh files cannot be read yet (scale {})", f.scale);
-                return Err(self.source.error(f.file.span(), e, "use a procedural mesh"));
+                let name = f.file.get_ref();
+                let path = self.base_dir.join(name);
+                let file = tet_mesh::load(&path).map_err(|e| {
+                    let relative = "check the path; it is relative to the folder of the scene file";
+                    let remedy = if path.exists() { e.remedy() } else { relative };
+                    self.source.error(f.file.span(), format!("mesh file {e}"), remedy)
+                })?;
+                let mut mesh = file.mesh;
+                mesh.vertices.iter_mut().for_each(|v| *v *= f.scale);
+                mesh
             }
             TetShape::Block(b) => shapes::block(b.cells.map(|c| c.0), b.size.vec()),
             TetShape::Sphere(s) => shapes::sphere(s.radius.0, s.shells.0),

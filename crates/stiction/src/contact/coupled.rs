@@ -3,12 +3,12 @@
 //! Right for few contacts on anything that bends, and the reference for what larger islands do without it.
 
 use super::{ContactProblem, LocalProblem};
-use crate::linalg::{Cholesky, Mat3, Vec3};
+use crate::linalg::{Mat3, SparseCholesky, Vec3};
 
 /// Factor, free velocity and `W = J A⁻¹ Jᵀ` of one island.
 #[derive(Default)]
 pub struct Coupled {
-    factor: Cholesky,
+    factor: SparseCholesky,
     v: Vec<f64>,
     f: Vec<f64>,
     columns: Vec<f64>,

@@ -42,7 +42,7 @@ fn add_joint(step: &Step, joint: &ModelRodJoint, damping: f64, a: &mut BlockMat,
         k[2 * end + 1][2 * end + 1] += turning_stiffness(pull, arm) * (step.stiffness * step.share(ratio));
     }
     let columns = joint.ends.map(|e| Columns::of(model, state, &e.anchor));
-    let driven = joint.ends.map(|e| e.driven(model, state, step.h));
+    let driven = joint.ends.map(|e| step.driven_frame(&e));
     for (i, ci) in columns.iter().enumerate() {
         let Columns::Rigid { block: bi, dof, .. } = *ci else { continue };
         for (j, cj) in columns.iter().enumerate() {

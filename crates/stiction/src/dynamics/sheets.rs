@@ -88,7 +88,7 @@ impl Sheets {
         self.vertices.extend(step.model.solids[sheet.solid.index()].vertices.iter().map(|anchor| Vertex {
             x: anchor.position(step.model, step.state),
             columns: Columns::of(step.model, step.state, anchor),
-            driven: anchor.driven_velocity(step.model, step.state, step.h),
+            driven: step.driven(anchor),
             mobility: step.mobility(anchor),
         }));
     }

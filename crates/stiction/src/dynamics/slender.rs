@@ -9,7 +9,7 @@ use super::{rods, sheets, springs};
 use crate::coords::{Anchor, State};
 use crate::integrate::Weights;
 use crate::linalg::{BlockMat, Mat3, Vec3, tangents};
-use crate::scene::Model;
+use crate::scene::{Model, RodEnd};
 
 /// Stiffness across an element that is left explicit, as h² k/m: a dozen elements on one node stay far from the limit 4
 /// of an explicit step.
@@ -20,19 +20,20 @@ const EXPLICIT: f64 = 0.05;
 pub(super) struct Step<'a> {
     pub model: &'a Model,
     pub state: &'a State,
-    pub h: f64,
+    /// Time over which prescribed motion counts [s]; `None` where it has been made already.
+    h: Option<f64>,
     /// Factor of K in A [s²].
     pub stiffness: f64,
     /// Factor of D in A [s].
     pub damping: f64,
     /// Impulse per force [s].
     pub impulse: f64,
-    /// The scheme's unknown is the velocity at the end of the step.
-    end_velocity: bool,
+    /// The unknown is the velocity at the end of the step, and the state that at its start.
+    semi_implicit: bool,
 }
 
 impl<'a> Step<'a> {
-    pub fn new(model: &'a Model, state: &'a State, w: Weights, h: f64) -> Step<'a> {
+    pub fn new(model: &'a Model, state: &'a State, w: Weights, h: Option<f64>) -> Step<'a> {
         Step {
             model,
             state,
@@ -40,21 +41,31 @@ impl<'a> Step<'a> {
             stiffness: w.q / w.a,
             damping: w.v / w.a,
             impulse: 1.0 / w.a,
-            end_velocity: w.q == h,
+            semi_implicit: h == Some(w.q),
         }
     }
 
     /// Share of a stiffness that has to be implicit, given its ratio to the inertia that it moves [1/s²].
     ///
-    /// With the rest explicit the step is stable as long as what is explicit stays below [`EXPLICIT`]. Midpoint is
-    /// unstable with any of it, and takes all.
+    /// With the rest explicit a step of implicit Euler is stable as long as what is explicit stays below
+    /// [`EXPLICIT`]. Midpoint is unstable with any of it, Newton's method slow, so both take all.
     pub fn share(&self, ratio: f64) -> f64 {
         let t = self.stiffness * ratio;
-        match self.end_velocity {
+        match self.semi_implicit {
             true if t <= EXPLICIT => 0.0,
             true => 1.0 - EXPLICIT / t,
             false => 1.0,
         }
+    }
+
+    /// Mean velocity of an anchor that moves as prescribed [m/s]; zero for any other.
+    pub fn driven(&self, anchor: &Anchor) -> Vec3 {
+        self.h.map_or(Vec3::ZERO, |h| anchor.driven_velocity(self.model, self.state, h))
+    }
+
+    /// The same with the mean spin [rad/s] for the end of a rod.
+    pub fn driven_frame(&self, end: &RodEnd) -> (Vec3, Vec3) {
+        self.h.map_or((Vec3::ZERO, Vec3::ZERO), |h| end.driven(self.model, self.state, h))
     }
 
     /// How easily an anchor gives way: acceleration per force, an upper bound over all directions [1/kg].
@@ -131,7 +142,7 @@ impl Slender {
         model: &Model,
         state: &State,
         w: Weights,
-        h: f64,
+        h: Option<f64>,
         a: &mut BlockMat,
         b: &mut [f64],
     ) {

@@ -90,13 +90,14 @@ impl Solids {
         self.parts.is_empty()
     }
 
-    /// Adds stiffness and damping to `a` and the impulse of elastic forces to `b`.
+    /// Adds stiffness and damping to `a` and the impulse of elastic forces at `state` to `b`; with the length of the
+    /// step also what prescribed vertices do within it.
     pub fn add_to(
         &mut self,
         model: &Model,
         state: &State,
         w: Weights,
-        h: f64,
+        h: Option<f64>,
         a: &mut BlockMat,
         b: &mut [f64],
     ) {
@@ -167,11 +168,11 @@ impl Solids {
 
 impl Part {
     /// Where the vertices are and how they will move.
-    fn place(&mut self, model: &Model, solid: &ModelSolid, state: &State, h: f64) {
+    fn place(&mut self, model: &Model, solid: &ModelSolid, state: &State, h: Option<f64>) {
         for (i, anchor) in solid.vertices.iter().take(self.x.len()).enumerate() {
             self.x[i] = anchor.position(model, state);
             self.columns[i] = Columns::of(model, state, anchor);
-            self.driven[i] = anchor.driven_velocity(model, state, h);
+            self.driven[i] = h.map_or(Vec3::ZERO, |h| anchor.driven_velocity(model, state, h));
         }
     }
 }

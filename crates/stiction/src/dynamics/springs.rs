@@ -39,8 +39,7 @@ fn add_spring(step: &Step, s: &ModelSpring, a: &mut BlockMat, b: &mut [f64]) {
     let mobility: f64 = parts().map(|(anchor, w)| w * w * step.mobility(anchor)).sum();
     let share = step.share(pull.length() / d.length().max(f64::MIN_POSITIVE) * mobility);
     let block = (line + across * share) * step.stiffness + s.spring.damper(d) * step.damping;
-    let driven: Vec3 =
-        parts().map(|(anchor, w)| w * anchor.driven_velocity(step.model, step.state, step.h)).sum();
+    let driven: Vec3 = parts().map(|(anchor, w)| w * step.driven(anchor)).sum();
     let push = -(pull * step.impulse + block * driven);
     let columns = |anchor: &Anchor| Columns::of(step.model, step.state, anchor);
     for (p, wp) in parts() {

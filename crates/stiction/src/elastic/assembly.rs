@@ -4,6 +4,7 @@
 //! a list that is fixed at construction: nothing is cleared, nothing is scattered, each result is written once and
 //! its bits do not depend on the number of threads.
 
+use super::damping::Damping;
 use super::material::{Lame, Law, Material, Parameter};
 use super::pattern::Pattern;
 use super::principal::outer;
@@ -14,37 +15,11 @@ use crate::linalg::{Mat3, Vec3};
 use rayon::prelude::*;
 
 /// Meshes with fewer tets are done by the calling thread.
-const PARALLEL_TETS: usize = 2000;
+const PARALLEL_TETS: usize = 10_000;
 /// Slots per task.
 const CHUNK: usize = 512;
 /// Cauchy stress divides by the volume ratio; ratios below this count as this much, so that pictures stay finite.
 const SMALLEST_VOLUME_RATIO: f64 = 1e-3;
-
-/// Damping of a solid.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Damping {
-    /// Rayleigh's α: force −α M v [1/s]. It acts on the mass, so it is the caller's to add.
-    pub mass: f64,
-    /// Rayleigh's β: force −β K v [s].
-    pub stiffness: f64,
-    /// Viscosity η of Green's strain rate [Pa·s].
-    pub viscosity: f64,
-}
-
-impl Damping {
-    /// Checks the coefficients; the error names the bad one.
-    pub fn check(&self) -> Result<(), ElasticError> {
-        for (name, value) in
-            [("mass", self.mass), ("stiffness", self.stiffness), ("viscosity", self.viscosity)]
-        {
-            if !(value >= 0.0 && value.is_finite()) {
-                return Err(ElasticError::Damping { name, value });
-            }
-        }
-        Ok(())
-    }
-}
 
 /// What to make of stiffness and damping: blocks are `stiffness`·K + `damping`·D.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,6 +33,7 @@ pub struct Weights {
 /// What an element leaves for the gathering.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
+    energy: f64,
     forces: [Vec3; 4],
     /// √(E V) R ∇Nₐ, for the uniform corotated sum.
     gradients: [Vec3; 4],
@@ -286,18 +262,22 @@ impl TetAssembly {
         (0..self.tets.len()).map(|t| self.element(t).energy(&self.positions(t, x))).sum()
     }
 
-    /// Overwrites `forces` with the elastic and activation force on each vertex [N].
-    pub fn forces(&mut self, x: &[Vec3], forces: &mut [Vec3]) {
+    /// Overwrites `forces` with the elastic and activation force on each vertex [N]; returns the [`energy`](Self::energy).
+    pub fn forces(&mut self, x: &[Vec3], forces: &mut [Vec3]) -> f64 {
+        assert!(x.len() == self.vertices() && forces.len() == x.len(), "one position and force per vertex");
         let mut slots = std::mem::take(&mut self.slots);
         each(self.parallel(), &mut slots, |t, slot| {
-            slot.forces = self.element(t).forces(&self.positions(t, x));
+            let element = self.element(t);
+            let (energy, p) = element.stress(&element.tet.deformation(&self.positions(t, x)));
+            slot.energy = element.tet.volume * energy;
+            slot.forces = element.tet.forces(&p);
         });
         self.slots = slots;
-        self.gather_forces(forces);
+        self.gather_forces(forces)
     }
 
     /// Overwrites `forces` as [`forces`](Self::forces) does, and `blocks` (one per pair, rows of the first vertex) with
-    /// `weights.stiffness`·K + `weights.damping`·(βK + viscosity), K of the named kind [N/m, times the weight].
+    /// `weights.stiffness`·K + `weights.damping`·(βK + viscosity), K of the named kind [N/m, times the weight]. Returns the energy at `x`.
     pub fn assemble(
         &mut self,
         x: &[Vec3],
@@ -305,22 +285,21 @@ impl TetAssembly {
         kind: HessianKind,
         forces: &mut [Vec3],
         blocks: &mut [Mat3],
-    ) {
+    ) -> f64 {
         assert!(x.len() == self.vertices() && forces.len() == x.len(), "one position and force per vertex");
         assert_eq!(blocks.len(), self.pairs().len(), "one block per pair");
         let scale = weights.stiffness + weights.damping * self.damping.stiffness;
         match self.uniform {
             Some(lame) if self.sums_gradients(kind) => {
                 self.rotate(x);
-                self.gather_forces(forces);
                 self.gather_dyads(lame, scale, blocks);
             }
             _ => {
                 self.differentiate(x, kind, scale, weights.damping * self.damping.viscosity);
-                self.gather_forces(forces);
                 self.gather_blocks(blocks);
             }
         }
+        self.gather_forces(forces)
     }
 
     /// Element stage of the uniform sum: rotation, forces, rotated gradients.
@@ -330,8 +309,9 @@ impl TetAssembly {
             let m = self.material_of[t] as usize;
             let shape = &self.shapes[t];
             let f = shape.deformation(&self.positions(t, x));
-            let (_, p, Tangent { u: r, .. }) =
+            let (energy, p, Tangent { u: r, .. }) =
                 self.materials[m].law.tangent(self.lame[m], self.pressure[t], &f, HessianKind::GaussNewton);
+            slot.energy = shape.volume * energy;
             slot.forces = shape.forces(&p);
             let r = r * (shape.volume * self.materials[m].young).sqrt();
             slot.gradients = shape.gradients.map(|g| r * g);
@@ -347,8 +327,8 @@ impl TetAssembly {
         let one = |t: usize, slot: &mut Slot, blocks: &mut [Mat3; 10]| {
             let element = self.element(t);
             let x = self.positions(t, x);
-            let (forces, k) = element.stiffness(&x, kind);
-            slot.forces = forces;
+            let k;
+            (slot.energy, slot.forces, k) = element.evaluate(&x, kind);
             *blocks = k.map(|k| k * scale);
             if viscosity != 0.0 {
                 let f = element.tet.deformation(&x);
@@ -370,11 +350,13 @@ impl TetAssembly {
         (self.slots, self.blocks) = (slots, blocks);
     }
 
-    fn gather_forces(&self, forces: &mut [Vec3]) {
+    /// Sums forces per vertex; returns the sum of energies.
+    fn gather_forces(&self, forces: &mut [Vec3]) -> f64 {
         each(self.parallel(), forces, |i, force| {
             let corners = self.pattern.corners.of(i).iter();
             *force = corners.map(|&e| self.slots[e as usize >> 2].forces[e as usize & 3]).sum();
         });
+        self.slots.iter().map(|slot| slot.energy).sum()
     }
 
     /// Isotropic elasticity needs only G = Σ E V gₐ gᵦᵀ per block: K = λG + μGᵀ + μ tr(G) I (λ, μ per Pa of E).

@@ -124,7 +124,7 @@ impl Law {
         }
     }
 
-    /// Energy density and first Piola stress at F [J/m³, Pa].
+    /// Energy density and first Piola stress at F [J/m³, Pa]. Most laws need no SVD for it.
     ///
     /// `pressure` [Pa] is an activation that swells the element: −p (J−1) is added to Ψ, hence −p cof F to P
     /// (of the linear law −p tr ε and −p I).
@@ -135,7 +135,30 @@ impl Law {
                 let (energy, p, _) = corotated(lame, pressure, f);
                 (energy, p)
             }
-            _ => {
+            Law::StVenantKirchhoff => {
+                let strain = (f.transpose() * *f - Mat3::IDENTITY) * 0.5;
+                let trace = strain.x_axis.x + strain.y_axis.y + strain.z_axis.z;
+                let second = strain * (2.0 * lame.mu) + Mat3::from_diagonal(Vec3::splat(lame.lambda * trace));
+                let energy = lame.mu * squared(&strain) + 0.5 * lame.lambda * trace * trace;
+                with_pressure(energy, *f * second, f, pressure)
+            }
+            Law::StableNeoHookean => {
+                let bulk = lame.lambda + lame.mu;
+                let volume = |j: f64| {
+                    let (swelling, rest) = (j - 1.0, lame.mu + pressure);
+                    (swelling * (0.5 * bulk * swelling - rest), bulk * swelling - rest)
+                };
+                with_volume(0.5 * lame.mu * (squared(f) - 3.0), *f * lame.mu, f, volume)
+            }
+            Law::NeoHookean { threshold } if f.determinant() >= threshold => {
+                let volume = |j: f64| {
+                    let log = j.ln();
+                    let energy = log * (0.5 * lame.lambda * log - lame.mu) - pressure * (j - 1.0);
+                    (energy, (lame.lambda * log - lame.mu) / j - pressure)
+                };
+                with_volume(0.5 * lame.mu * (squared(f) - 3.0), *f * lame.mu, f, volume)
+            }
+            Law::NeoHookean { .. } => {
                 let svd = svd(f);
                 let psi = self.principal(lame, pressure, svd.s);
                 (psi.energy, svd.u * Mat3::from_diagonal(psi.gradient) * svd.v.transpose())
@@ -198,14 +221,25 @@ fn corotated(lame: Lame, pressure: f64, f: &Mat3) -> (f64, Mat3, Mat3) {
     let r = rotation(f);
     let off = *f - r;
     let trace = r.x_axis.dot(off.x_axis) + r.y_axis.dot(off.y_axis) + r.z_axis.dot(off.z_axis);
-    let mut energy = lame.mu * squared(&off) + 0.5 * lame.lambda * trace * trace;
-    let mut p = off * (2.0 * lame.mu) + r * (lame.lambda * trace);
-    if pressure != 0.0 {
-        let cof = cofactor(f);
-        energy -= pressure * (f.x_axis.dot(cof.x_axis) - 1.0);
-        p -= cof * pressure;
-    }
+    let energy = lame.mu * squared(&off) + 0.5 * lame.lambda * trace * trace;
+    let p = off * (2.0 * lame.mu) + r * (lame.lambda * trace);
+    let (energy, p) = with_pressure(energy, p, f, pressure);
     (energy, p, r)
+}
+
+/// Adds the activation −p (J − 1).
+fn with_pressure(energy: f64, p: Mat3, f: &Mat3, pressure: f64) -> (f64, Mat3) {
+    if pressure == 0.0 {
+        return (energy, p);
+    }
+    with_volume(energy, p, f, |j| (-pressure * (j - 1.0), -pressure))
+}
+
+/// Adds a function of the volume ratio J = det F, given as its value and slope: ∂J/∂F = cof F.
+fn with_volume(energy: f64, p: Mat3, f: &Mat3, of: impl Fn(f64) -> (f64, f64)) -> (f64, Mat3) {
+    let cof = cofactor(f);
+    let (value, slope) = of(f.x_axis.dot(cof.x_axis));
+    (energy + value, p + cof * slope)
 }
 
 /// A : A.
@@ -233,6 +267,31 @@ mod tests {
         ] {
             let message = bad.check().unwrap_err().to_string();
             assert!(message.contains(word), "{message}");
+        }
+    }
+
+    #[test]
+    fn stress_is_the_same_with_and_without_principal_stretches() {
+        let f =
+            Mat3::from_cols(Vec3::new(1.1, 0.2, -0.1), Vec3::new(-0.3, 0.9, 0.2), Vec3::new(0.1, 0.3, 0.8));
+        let lame = RUBBER.lame();
+        for law in [
+            Law::Corotated,
+            Law::StVenantKirchhoff,
+            Law::NeoHookean { threshold: 0.3 },
+            Law::NeoHookean { threshold: 0.95 },
+            Law::StableNeoHookean,
+        ] {
+            for f in [f, Mat3::from_diagonal(Vec3::new(1.0, 1.0, -0.7)) * f] {
+                for pressure in [0.0, 3e3] {
+                    let (energy, p) = law.stress(lame, pressure, &f);
+                    let (e, q, _) = law.tangent(lame, pressure, &f, HessianKind::Exact);
+                    assert!(
+                        (energy - e).abs() < 1e-13 * 1e6 && p.abs_diff_eq(q, 1e-13 * 1e6),
+                        "{law:?}: {p} {q}"
+                    );
+                }
+            }
         }
     }
 

@@ -5,8 +5,7 @@
 
 use super::material::{Law, Material};
 use super::principal::Principal;
-use super::stretch::at_least;
-use super::svd::{Svd, svd};
+use super::svd::{Svd, eigen_symmetric, svd};
 use super::tet::Tet;
 use crate::linalg::{Mat3, Vec3};
 
@@ -83,8 +82,11 @@ fn stretches(tet: &Tet, material: &Material, x: &[Vec3; 4]) -> (Svd, Principal, 
     let Svd { u, s, v } = frame;
     let lame = material.lame();
     let psi = material.law.principal(lame, 0.0, s);
-    let n = at_least(&psi.hessian, STIFFNESS_FLOOR * lame.mu) * tet.volume;
-    let e = n.inverse();
+    // Both N and its inverse from eigenvalues: nearly incompressible matter spreads them far.
+    let (w, q) = eigen_symmetric(&psi.hessian);
+    let w = w.max(Vec3::splat(STIFFNESS_FLOOR * lame.mu)) * tet.volume;
+    let n = q * Mat3::from_diagonal(w) * q.transpose();
+    let e = q * Mat3::from_diagonal(w.recip()) * q.transpose();
     let array = |m: &Mat3| [m.row(0).to_array(), m.row(1).to_array(), m.row(2).to_array()];
     let rows = Rows {
         strain: s.to_array(),
@@ -98,7 +100,7 @@ fn stretches(tet: &Tet, material: &Material, x: &[Vec3; 4]) -> (Svd, Principal, 
 
 /// (F + Fᵀ)/2 = Q diag(s) Qᵀ written as an SVD with U = V = Q.
 fn small_strain_frame(f: &Mat3) -> Svd {
-    let (s, q) = super::svd::eigen_symmetric(&((*f + f.transpose()) * 0.5));
+    let (s, q) = eigen_symmetric(&((*f + f.transpose()) * 0.5));
     Svd { u: q, s, v: q }
 }
 

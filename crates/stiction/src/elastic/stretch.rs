@@ -28,9 +28,9 @@ impl Tangent {
     pub fn new(svd: &Svd, psi: &Principal, kind: HessianKind) -> Tangent {
         let (stretch, flip, twist) = match kind {
             HessianKind::Exact => (psi.hessian, psi.flip, psi.twist),
-            HessianKind::GaussNewton => (at_least(&psi.hessian, 0.0), psi.flip.max(Vec3::ZERO), Vec3::ZERO),
+            HessianKind::GaussNewton => (positive(&psi.hessian), psi.flip.max(Vec3::ZERO), Vec3::ZERO),
             HessianKind::Projected => {
-                (at_least(&psi.hessian, 0.0), psi.flip.max(Vec3::ZERO), psi.twist.max(Vec3::ZERO))
+                (positive(&psi.hessian), psi.flip.max(Vec3::ZERO), psi.twist.max(Vec3::ZERO))
             }
         };
         Tangent { u: svd.u, v: svd.v, stretch, flip, twist }
@@ -88,21 +88,18 @@ impl Tangent {
     }
 }
 
-/// The symmetric matrix nearest to `a` with no eigenvalue below `floor`.
-pub(super) fn at_least(a: &Mat3, floor: f64) -> Mat3 {
-    // Leading minors of A − floor·I, with a margin for rounding: most matrices need nothing.
-    let b = *a - Mat3::from_diagonal(Vec3::splat(floor));
-    let size = b.x_axis.x.max(b.y_axis.y).max(b.z_axis.z);
-    let minor = b.x_axis.x * b.y_axis.y - b.x_axis.y * b.x_axis.y;
+/// The symmetric matrix nearest to `a` without negative eigenvalues.
+fn positive(a: &Mat3) -> Mat3 {
+    // Leading minors, with a margin for rounding: most matrices need nothing.
+    let size = a.x_axis.x.max(a.y_axis.y).max(a.z_axis.z);
+    let minor = a.x_axis.x * a.y_axis.y - a.x_axis.y * a.x_axis.y;
     let margin = 1e-12 * size;
-    if b.x_axis.x > margin && minor > margin * size && b.determinant() > margin * size * size {
-        return *a;
-    }
-    if !a.is_finite() {
+    let definite = a.x_axis.x > margin && minor > margin * size && a.determinant() > margin * size * size;
+    if definite || !a.is_finite() {
         return *a;
     }
     let (w, q) = eigen_symmetric(a);
-    let clamped = q * Mat3::from_diagonal(w.max(Vec3::splat(floor))) * q.transpose();
+    let clamped = q * Mat3::from_diagonal(w.max(Vec3::ZERO)) * q.transpose();
     (clamped + clamped.transpose()) * 0.5
 }
 

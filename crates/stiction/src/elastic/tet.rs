@@ -22,15 +22,14 @@ pub struct Tet {
 }
 
 impl Tet {
-    /// From the rest positions, counter-clockwise seen from the last vertex outward (positive volume). `tet` names
-    /// it in errors.
+    /// From the rest positions, whose volume (x₁−x₀)×(x₂−x₀)·(x₃−x₀)/6 must be positive. `tet` names it in errors.
     pub fn new(tet: usize, rest: [Vec3; 4]) -> Result<Tet, ElasticError> {
         let [x0, x1, x2, x3] = rest;
         let (a, b, c) = (x1 - x0, x2 - x0, x3 - x0);
         let six = a.cross(b).dot(c);
         let volume = six / 6.0;
         let longest = [a, b, c, x2 - x1, x3 - x1, x3 - x2].iter().fold(0.0, |m: f64, e| m.max(e.length()));
-        if !(volume.abs() > FLAT * longest * longest * longest) {
+        if volume.is_nan() || volume.abs() <= FLAT * longest * longest * longest {
             return Err(ElasticError::Flat { tet, volume });
         }
         if volume < 0.0 {
@@ -125,14 +124,28 @@ impl<'a> Element<'a> {
 
     /// Forces [N] and the upper blocks of the stiffness K = −∂f/∂x [N/m] in the order of [`PAIRS`].
     pub fn stiffness(&self, x: &[Vec3; 4], kind: HessianKind) -> ([Vec3; 4], [Mat3; 10]) {
+        let (_, forces, blocks) = self.evaluate(x, kind);
+        (forces, blocks)
+    }
+
+    /// Energy, forces and stiffness in one go.
+    pub(super) fn evaluate(&self, x: &[Vec3; 4], kind: HessianKind) -> (f64, [Vec3; 4], [Mat3; 10]) {
         let f = self.tet.deformation(x);
         let g = &self.tet.gradients;
         let (energy, p, tangent) = self.law.tangent(self.lame, self.pressure, &f, kind);
-        let (_, p) = self.with_fibres(&f, (energy, p));
+        let (energy, p) = self.with_fibres(&f, (energy, p));
         let (ut, vt) = (tangent.u.transpose(), tangent.v.transpose());
         let hat = g.map(|g| vt * g);
         let u = tangent.u * self.tet.volume;
-        let mut blocks = PAIRS.map(|(a, b)| u * tangent.principal_block(hat[a], hat[b]) * ut);
+        let block = |a: usize, b: usize| u * tangent.principal_block(hat[a], hat[b]) * ut;
+        let (k11, k12, k13) = (block(1, 1), block(1, 2), block(1, 3));
+        let (k22, k23, k33) = (block(2, 2), block(2, 3), block(3, 3));
+        // Gradients sum to zero, and so do the blocks of a column: four products saved.
+        let k01 = -(k11 + k12.transpose() + k13.transpose());
+        let k02 = -(k12 + k22 + k23.transpose());
+        let k03 = -(k13 + k23 + k33);
+        let k00 = -(k01 + k02 + k03);
+        let mut blocks = [k00, k01, k02, k03, k11, k12, k13, k22, k23, k33];
         for fibre in self.fibres {
             let k = fibre.modulus(&f, kind) * self.tet.volume;
             let along = g.map(|g| g.dot(fibre.direction));
@@ -140,7 +153,7 @@ impl<'a> Element<'a> {
                 *block += k * (along[a] * along[b]);
             }
         }
-        (self.tet.forces(&p), blocks)
+        (self.tet.volume * energy, self.tet.forces(&p), blocks)
     }
 
     /// ∂f/∂parameter of the isotropic part, at fixed positions.

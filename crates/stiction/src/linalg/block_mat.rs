@@ -120,10 +120,37 @@ impl BlockMat {
         }
     }
 
+    /// Adds a matrix of a smaller pattern.
+    pub fn add(&mut self, other: &BlockMat) {
+        for i in 0..other.block_rows() {
+            for (j, values) in other.row(i) {
+                let block = self.block_mut(i, j).expect("the pattern holds that of the other");
+                for (x, y) in block.iter_mut().zip(values) {
+                    *x += y;
+                }
+            }
+        }
+    }
+
     /// The stored blocks of row `i` as (block column, row-major values).
     pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, &[f64])> {
         (self.row_start[i] as usize..self.row_start[i + 1] as usize)
             .map(|e| (self.col[e] as usize, self.entry_values(e)))
+    }
+
+    /// Columns of the blocks of row `i`, ascending.
+    pub(crate) fn columns(&self, i: usize) -> &[u32] {
+        &self.col[self.row_start[i] as usize..self.row_start[i + 1] as usize]
+    }
+
+    /// Where the values of the `k`-th block of row `i` begin in [`values`](BlockMat::values).
+    pub(crate) fn value_place(&self, i: usize, k: usize) -> usize {
+        self.value_start[self.row_start[i] as usize + k] as usize
+    }
+
+    /// All values, block after block.
+    pub(crate) fn values(&self) -> &[f64] {
+        &self.values
     }
 
     /// y = A x.

@@ -46,6 +46,7 @@ impl Scene {
             rods: Vec::with_capacity(self.rods.len()),
             sheets: Vec::with_capacity(self.sheets.len()),
             shapes: Vec::new(),
+            joints: Vec::new(),
             forces: Vec::new(),
             sensors: Vec::new(),
             contact: self.contact.clone(),
@@ -71,8 +72,9 @@ impl Scene {
         }
         self.add_springs(&mut model, &names)?;
         self.add_forces(&mut model, &names)?;
-        self.add_sensors(&mut model, &names)?;
         self.add_pairs(&mut model, &names)?;
+        self.add_joints(&mut model, &names)?;
+        self.add_sensors(&mut model, &names)?;
         warn_about_masses(&mut model);
         Ok(model)
     }
@@ -187,6 +189,15 @@ impl Scene {
                     let (vertices, weights) = model.solids[solid.index()].find(*at);
                     SensorKind::Point { solid, vertices, weights }
                 }
+                Reads::Joint(name) => {
+                    let joint = find_joint(model, &item, name)?;
+                    if model.joints[joint].coordinate().is_none() {
+                        let kind = model.joints[joint].kind.name();
+                        return err(item, format!("a {kind} joint has no single position; read its force"));
+                    }
+                    SensorKind::Joint(joint)
+                }
+                Reads::JointForce(name) => SensorKind::JointForce(find_joint(model, &item, name)?),
                 Reads::Energy => SensorKind::Energy,
             };
             model.sensors.push(ModelSensor { name: s.name.clone(), kind });
@@ -515,6 +526,13 @@ fn warn_about_masses(model: &mut Model) {
 
 pub(super) fn err<T>(item: impl Into<String>, problem: impl Into<String>) -> Result<T, SceneError> {
     Err(SceneError::new(item, problem))
+}
+
+fn find_joint(model: &Model, item: &str, name: &str) -> Result<usize, SceneError> {
+    model.joints.iter().position(|j| j.name == name).ok_or_else(|| {
+        let known: Vec<&str> = model.joints.iter().map(|j| j.name.as_str()).take(8).collect();
+        SceneError::new(item, format!("there is no joint `{name}`; known are {}", known.join(", ")))
+    })
 }
 
 pub(super) fn find(names: &HashMap<&str, Owner>, item: &str, name: &str) -> Result<Owner, SceneError> {

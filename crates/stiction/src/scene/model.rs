@@ -29,6 +29,8 @@ pub struct Model {
     pub sheets: Vec<ModelSheet>,
     /// Collision shapes, body by body, then one per particle, then one per free surface node of each solid.
     pub shapes: Vec<ModelShape>,
+    /// Joints in scene order.
+    pub joints: Vec<super::ModelJoint>,
     /// Forces with their targets resolved.
     pub forces: Vec<ModelForce>,
     /// Sensors with their targets resolved.
@@ -202,6 +204,10 @@ pub enum SensorKind {
         /// Their weights.
         weights: [f64; 4],
     },
+    /// Position and rate of this joint.
+    Joint(usize),
+    /// Force and moment of this joint on its body b [N, N·m].
+    JointForce(usize),
     /// Kinetic, potential, elastic and total energy [J].
     Energy,
 }
@@ -224,6 +230,8 @@ impl ModelSensor {
             SensorKind::Velocity(Owner::Body(_)) => &["vx", "vy", "vz", "wx", "wy", "wz"],
             SensorKind::Velocity(_) => &["vx", "vy", "vz"],
             SensorKind::ContactForce(_) | SensorKind::PairForce(..) => &["fx", "fy", "fz"],
+            SensorKind::Joint(_) => &["position", "rate"],
+            SensorKind::JointForce(_) => &["fx", "fy", "fz", "tx", "ty", "tz"],
             SensorKind::Energy => &["kinetic", "potential", "elastic", "total"],
         }
     }

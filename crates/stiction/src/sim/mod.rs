@@ -1,9 +1,11 @@
 //! A running simulation: model, state, stepper and warm cache.
 
+mod joints;
 mod recovery;
 mod report;
 mod velocity_step;
 
+pub use joints::JointMemory;
 pub use report::{Energy, StageTimes, StepReport};
 
 use crate::collide::Contact;
@@ -19,7 +21,7 @@ use crate::solvers::{SolverKind, SolverSettings, Trace};
 use velocity_step::VelocityStepper;
 
 /// How to step.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SimSettings {
     /// Time-stepping scheme.
     pub scheme: Scheme,
@@ -27,6 +29,20 @@ pub struct SimSettings {
     pub solver: SolverKind,
     /// Its settings.
     pub solver_settings: SolverSettings,
+    /// Most linearisations of elastic forces per step. One is cheap and enough for most; more make the step the
+    /// fully implicit one of the scheme.
+    pub linearizations: usize,
+}
+
+impl Default for SimSettings {
+    fn default() -> Self {
+        SimSettings {
+            scheme: Scheme::default(),
+            solver: SolverKind::default(),
+            solver_settings: SolverSettings::default(),
+            linearizations: 1,
+        }
+    }
 }
 
 /// Everything that decides how a run goes on: resuming from it is bit-identical.
@@ -36,6 +52,8 @@ pub struct Snapshot {
     pub state: State,
     /// Contact forces of the last step.
     pub warm: WarmCache,
+    /// Joint forces, angles and curvatures of the last step.
+    pub joints: JointMemory,
     /// Steps taken.
     pub step: u64,
 }
@@ -115,13 +133,19 @@ impl Simulation {
 
     /// State, warm cache and step count.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot { state: self.state.clone(), warm: self.stepper.warm().clone(), step: self.step }
+        Snapshot {
+            state: self.state.clone(),
+            warm: self.stepper.warm().clone(),
+            joints: self.stepper.joints().memory().clone(),
+            step: self.step,
+        }
     }
 
     /// Goes back (or on) to a snapshot of the same model.
     pub fn restore(&mut self, s: &Snapshot) {
         self.set_state(s.state.clone());
         self.stepper.set_warm(s.warm.clone());
+        self.stepper.set_joint_memory(s.joints.clone());
         self.step = s.step;
     }
 
@@ -167,11 +191,30 @@ impl Simulation {
             }
             SensorKind::ContactForce(on) => out.extend(self.force_on(on, None).to_array()),
             SensorKind::PairForce(on, by) => out.extend(self.force_on(on, Some(by)).to_array()),
+            SensorKind::Joint(j) => {
+                let (x, rate) = self.joint_position(j);
+                out.extend([x, rate]);
+            }
+            SensorKind::JointForce(j) => {
+                let (force, moment) = self.joint_force(j);
+                out.extend(force.to_array());
+                out.extend(moment.to_array());
+            }
             SensorKind::Energy => {
                 let e = self.energy();
                 out.extend([e.kinetic, e.potential, e.elastic, e.total()]);
             }
         }
+    }
+
+    /// Position [m or rad] and rate of joint `j` along its free direction, b as seen from a; zeros where it has none.
+    pub fn joint_position(&self, j: usize) -> (f64, f64) {
+        self.stepper.joints().coordinate(&self.model, &self.state, j)
+    }
+
+    /// Force [N] and moment about the anchor [N·m], world axes, of joint `j` on its body b in the last step.
+    pub fn joint_force(&self, j: usize) -> (Vec3, Vec3) {
+        self.stepper.joints().memory().reaction[j]
     }
 
     /// Sum of contact forces [N], world axes, on `on`, by anything or by one other.

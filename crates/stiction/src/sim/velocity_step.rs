@@ -1,5 +1,6 @@
 //! The shared velocity-level step: collide → linearise → contact problem → solver → advance.
 
+use super::joints::{JointMemory, Joints, set_inertia};
 use super::recovery::{Recovery, SLOP};
 use super::{SimSettings, StepReport, report};
 use crate::collide::{Collider, Contact};
@@ -25,6 +26,8 @@ pub struct VelocityStepper {
     /// Contacts that were found ahead in time, by key, with the lever arms that they have there.
     late: Vec<(ContactKey, [Vec3; 2])>,
     ahead: State,
+    /// Where elastic forces are linearised again.
+    there: State,
     solids: Solids,
     slender: Slender,
     /// Some dofs are coupled by elastic forces.
@@ -38,11 +41,14 @@ pub struct VelocityStepper {
     matching: Matching,
     yardstick: Yardstick,
     recovery: Recovery,
+    joints: Joints,
     /// A v̂ and M v̂ (midpoint with solids).
     moved_a: Vec<f64>,
     moved_m: Vec<f64>,
     /// Gap that the step leaves in each contact, divided by h [m/s].
     slack: Vec<f64>,
+    /// The same for the rows of joints.
+    row_slack: Vec<Vec3>,
     /// Velocity after the smooth forces of the whole step alone, elastic ones apart.
     smooth: Vec<f64>,
     /// What solids add to b.
@@ -65,11 +71,12 @@ impl VelocityStepper {
             candidates: Vec::new(),
             late: Vec::new(),
             ahead: State::default(),
+            there: State::default(),
             solids: Solids::new(model, &a),
             slender: Slender::default(),
             elastic_parts: !(model.solids.is_empty() && Slender::is_empty(model)),
             mass: BlockMat::with_pattern(&model.layout, &Solids::mass_pattern(model)),
-            problem: ContactProblem { a, ..ContactProblem::default() },
+            problem: ContactProblem { a, places: places(model), ..ContactProblem::default() },
             solution: Solution::default(),
             forces: Vec::new(),
             warm: WarmCache::default(),
@@ -78,7 +85,9 @@ impl VelocityStepper {
             recovery: Recovery::default(),
             moved_a: Vec::new(),
             moved_m: Vec::new(),
+            joints: Joints::new(model),
             slack: Vec::new(),
+            row_slack: Vec::new(),
             smooth: Vec::new(),
             elastic: Vec::new(),
             v_move: Vec::new(),
@@ -108,6 +117,14 @@ impl VelocityStepper {
         &self.warm
     }
 
+    pub fn joints(&self) -> &Joints {
+        &self.joints
+    }
+
+    pub fn set_joint_memory(&mut self, memory: JointMemory) {
+        self.joints.set_memory(memory);
+    }
+
     pub fn set_warm(&mut self, warm: WarmCache) {
         self.warm = warm;
     }
@@ -135,6 +152,12 @@ impl VelocityStepper {
         report.times.assemble = clock.lap();
 
         let mut solved = self.solver.solve(&self.problem, &mut self.solution, trace);
+        if self.joints.are_unloaded() {
+            // How taut they are is known only now.
+            self.joints.collect(model, &self.problem, &self.solution.lambda, self.contacts.len());
+            self.joints.stiffen(model, state, h, self.settings.scheme.weights(h), &mut self.problem.a);
+            solved = self.solver.solve(&self.problem, &mut self.solution, trace);
+        }
         report.times.solve = clock.lap();
         for _ in 0..MOST_PASSES {
             if !self.was_surprised(model, state, h) {
@@ -148,17 +171,38 @@ impl VelocityStepper {
             self.fill_contacts(model, state, h);
             report.times.assemble += clock.lap();
             let again = self.solver.solve(&self.problem, &mut self.solution, trace);
-            solved = SolveReport {
-                iterations: solved.iterations + again.iterations,
-                factorizations: solved.factorizations + again.factorizations,
-                ..again
-            };
+            solved = merge(solved, again);
+            report.times.solve += clock.lap();
+        }
+        for _ in 1..self.settings.linearizations {
+            if !self.elastic_parts {
+                break;
+            }
+            self.relinearize(model, state, h);
+            report.times.assemble += clock.lap();
+            let again = self.solver.solve(&self.problem, &mut self.solution, trace);
+            solved = merge(solved, again);
+            report.times.solve += clock.lap();
+            let scale = self.problem.velocity_scale.max(largest(&self.solution.v));
+            let change = self.solution.v.iter().zip(&self.v_move).map(|(v, w)| (v - w).abs());
+            if change.fold(0.0, f64::max) <= SAME_VELOCITY * scale {
+                break;
+            }
+        }
+        for _ in 0..MOST_JOINT_PASSES {
+            if !self.joints_are_off(model, state, h) {
+                break;
+            }
+            report.times.assemble += clock.lap();
+            let again = self.solver.solve(&self.problem, &mut self.solution, trace);
+            solved = merge(solved, again);
             report.times.solve += clock.lap();
         }
         report.residuals = self.yardstick.measure(&self.problem, &self.solution);
         report.times.measure = clock.lap();
 
         report.contacts = self.contacts.len();
+        report.joints = model.joints.len();
         report.islands = solved.islands;
         report.iterations = solved.iterations;
         report.factorizations = solved.factorizations;
@@ -168,8 +212,11 @@ impl VelocityStepper {
         self.v_move.clear();
         self.v_move.extend_from_slice(&self.solution.v);
         if self.leaves_overlap(model, state, h) {
+            self.row_slack.clear();
+            let first = self.contacts.len();
+            self.joints.slack(model, &self.problem, first, &self.solution.v, &mut self.row_slack);
             std::mem::swap(&mut self.problem.a, &mut self.mass);
-            self.recovery.solve(&mut self.problem, &self.slack);
+            self.recovery.solve(&mut self.problem, &self.slack, &self.row_slack);
             std::mem::swap(&mut self.problem.a, &mut self.mass);
             for (v, w) in self.v_move.iter_mut().zip(&self.recovery.w) {
                 *v += w;
@@ -177,14 +224,20 @@ impl VelocityStepper {
         }
         match self.settings.scheme {
             Scheme::ImplicitEuler => {
-                self.collect_forces();
+                self.collect_forces(model);
                 advance(model, state, &self.v_move, &self.solution.v, h);
+                report.joint_error = self.joints.project(model, state);
             }
             Scheme::Midpoint => {
                 self.end_velocity(model, state, h, report, trace);
                 advance(model, state, &self.v_move, &self.end_solution.v, h);
+                if !self.joints.is_empty() {
+                    // The end velocity was found where the joints are closed.
+                    state.q.copy_from_slice(&self.ahead.q);
+                }
             }
         }
+        self.joints.count_turns(model, state);
         report.t = state.t;
         report.energy =
             report::energy(model, state, self.solids.energy(model, state) + Slender::energy(model, state));
@@ -203,18 +256,13 @@ impl VelocityStepper {
         p.b.resize(model.layout.nv(), 0.0);
         self.smooth.clear();
         self.smooth.extend_from_slice(&state.v);
+        set_inertia(&mut self.mass, model, state);
         // smooth = v + (whole-step impulse)/M; the scheme takes a share of it.
         for (i, b) in model.bodies.iter().enumerate() {
-            let Some(block) = b.block else { continue };
-            let r = state.rigid_pose(b.q).rotation;
-            let inertia = b.world_inertia(r);
-            let a = self.mass.diagonal_block_mut(block);
-            for k in 0..3 {
-                a[7 * k] = b.mass;
-                for l in 0..3 {
-                    a[6 * (3 + k) + 3 + l] = inertia.col(l)[k];
-                }
+            if b.block.is_none() {
+                continue;
             }
+            let r = state.rigid_pose(b.q).rotation;
             let (mut force, mut torque) = (b.mass * model.gravity, Vec3::ZERO);
             for f in &model.forces {
                 if f.target == Owner::Body(BodyId(i as u32)) {
@@ -257,8 +305,8 @@ impl VelocityStepper {
         if self.elastic_parts {
             self.elastic.clear();
             self.elastic.resize(p.b.len(), 0.0);
-            self.solids.add_to(model, state, w, h, &mut p.a, &mut self.elastic);
-            self.slender.add_to(model, state, w, h, &mut p.a, &mut self.elastic);
+            self.solids.add_to(model, state, w, Some(h), &mut p.a, &mut self.elastic);
+            self.slender.add_to(model, state, w, Some(h), &mut p.a, &mut self.elastic);
             for (b, e) in p.b.iter_mut().zip(&self.elastic) {
                 *b += e;
             }
@@ -267,6 +315,35 @@ impl VelocityStepper {
                 self.solution.v[n.dof..n.dof + 3].copy_from_slice(&state.v[n.dof..n.dof + 3]);
             }
         }
+        self.joints.stiffen(model, state, h, w, &mut p.a);
+    }
+
+    /// Newton's next step for the non-linear elastic forces: the same equations, linearised where the velocities found
+    /// lead (COND 10): `b = M v + f(q ⊞ α_q v_k)/α_a + (A − M) v_k`. Leaves v_k in `v_move`.
+    fn relinearize(&mut self, model: &Model, state: &State, h: f64) {
+        let w = self.settings.scheme.weights(h);
+        let p = &mut self.problem;
+        self.v_move.clone_from(&self.solution.v);
+        self.there.t = state.t + w.q;
+        self.there.q.clone_from(&state.q);
+        self.there.v.clone_from(&state.v);
+        self.moved_a.clear();
+        self.moved_a.extend(self.solution.v.iter().map(|v| w.q * v));
+        self.there.retract(&model.layout, &self.moved_a);
+        for (b, e) in p.b.iter_mut().zip(&self.elastic) {
+            *b -= e;
+        }
+        p.a.clear();
+        self.elastic.fill(0.0);
+        self.solids.add_to(model, &self.there, w, None, &mut p.a, &mut self.elastic);
+        self.slender.add_to(model, &self.there, w, None, &mut p.a, &mut self.elastic);
+        p.a.mul(&self.solution.v, &mut self.moved_a);
+        for i in 0..p.b.len() {
+            self.elastic[i] += self.moved_a[i];
+            p.b[i] += self.elastic[i];
+        }
+        p.a.add(&self.mass);
+        self.joints.stiffen(model, state, h, w, &mut p.a);
     }
 
     /// Rows of J, bias and friction of every contact, and the impulses of the last step as a guess.
@@ -299,6 +376,25 @@ impl VelocityStepper {
             let guess = c.frame * self.forces[i] / p.force_per_lambda;
             self.solution.lambda.push(Vec3::new(guess.x.max(0.0), guess.y, guess.z));
         }
+        self.joints.fill(model, state, self.settings.scheme, p, &mut self.solution.lambda);
+    }
+
+    /// True when the velocities found lead rigid joints to where they do not hold; the problem then knows by how much.
+    fn joints_are_off(&mut self, model: &Model, state: &State, h: f64) -> bool {
+        if self.joints.is_empty() {
+            return false;
+        }
+        self.look_ahead(model, state, h);
+        let (first, x) = (self.contacts.len(), &self.solution);
+        self.joints.relinearize(model, &self.ahead, &mut self.problem, first, &x.v, &x.lambda)
+    }
+
+    /// Where the velocities found lead.
+    fn look_ahead(&mut self, model: &Model, state: &State, h: f64) {
+        self.ahead.t = state.t;
+        self.ahead.q.clone_from(&state.q);
+        self.ahead.v.clone_from(&state.v);
+        advance(model, &mut self.ahead, &self.solution.v, &self.solution.v, h);
     }
 
     /// True when some body ends up moving so differently from what contact detection assumed that contacts may
@@ -318,11 +414,8 @@ impl VelocityStepper {
     /// Looks for overlaps where the velocities found would lead, and adds them as contacts linearised there:
     /// `gap(v) ≈ gap + h n·(J v − J v_found)`. The impulses found so far become the guess for the next solve.
     fn find_missed(&mut self, model: &Model, state: &State, h: f64) -> bool {
-        self.collect_forces();
-        self.ahead.t = state.t;
-        self.ahead.q.clone_from(&state.q);
-        self.ahead.v.clone_from(&state.v);
-        advance(model, &mut self.ahead, &self.solution.v, &self.solution.v, h);
+        self.collect_forces(model);
+        self.look_ahead(model, state, h);
         // ω at the end includes the turn of the inertia; the linearisation is about the velocities found.
         self.ahead.v.copy_from_slice(&self.solution.v);
         self.collider.detect(model, &self.ahead, 0.0, &mut self.candidates);
@@ -409,6 +502,15 @@ impl VelocityStepper {
             }
         }
         std::mem::swap(&mut self.mass, &mut end.a);
+        if !self.joints.is_empty() {
+            // Joints hold at the end of the step where it leads, with the inertia that bodies have there.
+            self.ahead.t = state.t;
+            self.ahead.q.clone_from(&state.q);
+            self.ahead.v.clone_from(&state.v);
+            advance(model, &mut self.ahead, &self.v_move, &self.v_move, h);
+            report.joint_error = self.joints.project(model, &mut self.ahead);
+            set_inertia(&mut end.a, model, &self.ahead);
+        }
         (end.h, end.force_per_lambda, end.velocity_scale) = (h, 1.0 / h, p.velocity_scale);
         end.clear_rows();
         x.v.clear();
@@ -431,6 +533,9 @@ impl VelocityStepper {
             end.key.push(p.key[i]);
             x.lambda.push(2.0 * self.solution.lambda[i]);
         }
+        let (first, first_end) = (self.contacts.len(), x.lambda.len());
+        let moved = (&*p, &self.solution.lambda[..], first);
+        self.joints.fill_end(model, &self.ahead, moved, end, &mut x.lambda);
         let solved = self.solver.solve(end, x, trace);
         report.iterations += solved.iterations;
         report.factorizations += solved.factorizations;
@@ -440,6 +545,17 @@ impl VelocityStepper {
         let measured = self.yardstick.measure(end, x);
         // A velocity law leaves no gap to measure.
         report.residuals = report.residuals.max(Residuals { penetration: 0.0, ..measured });
+        if !self.joints.is_empty() {
+            self.joints.collect_end(model, (p, &self.solution.lambda, first), (end, &x.lambda, first_end));
+            // `advance` takes velocities by the inertia at the start.
+            set_inertia(&mut end.a, model, state);
+            for b in model.bodies.iter().filter(|b| b.block.is_some()) {
+                let w = Vec3::from_slice(&x.v[b.dof + 3..]);
+                let l = b.world_inertia(self.ahead.rigid_pose(b.q).rotation) * w;
+                let w = b.world_inertia_inverse(state.rigid_pose(b.q).rotation) * l;
+                w.write_to_slice(&mut x.v[b.dof + 3..b.dof + 6]);
+            }
+        }
         std::mem::swap(&mut self.mass, &mut end.a);
         // Forces are those that changed the momentum.
         let mut loaded = x.lambda.iter();
@@ -454,8 +570,9 @@ impl VelocityStepper {
         }
     }
 
-    fn collect_forces(&mut self) {
+    fn collect_forces(&mut self, model: &Model) {
         let p = &self.problem;
+        self.joints.collect(model, p, &self.solution.lambda, self.contacts.len());
         self.forces.clear();
         self.warm.entries.clear();
         for (i, c) in self.contacts.iter().enumerate() {
@@ -469,8 +586,12 @@ impl VelocityStepper {
 
 /// Positions and velocities beyond this have squares, and so energies, that are no numbers.
 const LARGEST: f64 = 1e150;
+/// Linearisations end when velocities change by less than this share of the largest.
+const SAME_VELOCITY: f64 = 1e-13;
 /// Most times that a step looks for missed contacts and solves again.
 const MOST_PASSES: usize = 2;
+/// Most times that a step is solved again because rigid joints would not hold at its end.
+const MOST_JOINT_PASSES: usize = 4;
 /// Overlaps ahead that exceed this share of the smaller shape are worth another solve.
 const MISSED: f64 = 5e-3;
 /// A body that moves this share of its reach farther than assumed may meet contacts that were not looked for:
@@ -503,6 +624,24 @@ fn normal_bias(scheme: Scheme, model: &Model, state: &State, c: &Contact, h: f64
         }
     }
     gap
+}
+
+/// Work adds up, the later answer counts.
+fn merge(one: SolveReport, next: SolveReport) -> SolveReport {
+    SolveReport {
+        iterations: one.iterations + next.iterations,
+        factorizations: one.factorizations + next.factorizations,
+        ..next
+    }
+}
+
+fn largest(v: &[f64]) -> f64 {
+    v.iter().fold(0.0, |m, x| x.abs().max(m))
+}
+
+/// Where each block is at the start.
+fn places(model: &Model) -> Vec<Vec3> {
+    model.layout.blocks().iter().map(|b| Vec3::from_slice(&model.initial.q[b.q..])).collect()
 }
 
 /// True for points of solids.

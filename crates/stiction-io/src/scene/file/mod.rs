@@ -66,6 +66,8 @@ pub(crate) struct Time {
     #[serde(default)]
     #[schemars(schema_with = "scheme_names")]
     pub scheme: Option<Scheme>,
+    /// Most linearisations of elastic forces per step; 1 where it is left out.
+    pub linearizations: Option<soft::Count>,
 }
 
 /// Contact solver.
