@@ -66,6 +66,8 @@ const PATIENCE: usize = 8;
 const FORCING: f64 = 0.1;
 /// … and by ten times more after each further Newton step without progress, down to this.
 const LEAST_FORCING: f64 = 1e-4;
+/// Where no contact changes its mode any more, by this.
+const SETTLED: f64 = 1e-2;
 /// A Newton step that leaves more than this share of the error was no progress.
 const PROGRESS: f64 = 0.7;
 /// Coarse levels learn the modes in this many Newton steps of a solve.
@@ -220,13 +222,16 @@ impl SoftSolver {
             if best <= tolerance {
                 break;
             }
-            self.modes.choose(&self.island, &self.now.lambda, &self.now.u, factor);
+            let changed = self.modes.choose(&self.island, &self.now.lambda, &self.now.u, factor);
             self.preconditioner.patch(&mut self.island, &self.modes);
             if step < MASKED_STEPS {
                 self.preconditioner.mask_lattices(&self.island, &self.modes);
             }
             self.last.clone_from(&self.now);
-            report.iterations += self.linear_step(FLOOR_SHARE * tolerance * heft, forcing);
+            report.iterations += {
+                let forcing = if changed || step == 0 { forcing } else { forcing.min(SETTLED) };
+                self.linear_step(FLOOR_SHARE * tolerance * heft, forcing)
+            };
             self.evaluate();
             let mut next = self.error(heft);
             if next > SLOW * error && next > tolerance && bad >= PATIENCE {
