@@ -70,6 +70,7 @@ pub fn check(args: &CheckArgs) -> Result<Outcome> {
         ));
     }
 
+    let particles = model.nodes.iter().filter(|n| n.solid.is_none()).count();
     if args.json {
         let json = json!({
             "scene": prepared.name,
@@ -80,7 +81,10 @@ pub fn check(args: &CheckArgs) -> Result<Outcome> {
             "solver": loaded.settings.solver.name(),
             "scheme": loaded.settings.scheme.name(),
             "bodies": {"free": counts.free, "fixed": counts.fixed, "kinematic": counts.kinematic},
-            "particles": model.nodes.len(),
+            "particles": particles,
+            "soft": model.solids.iter().map(|s| json!({
+                "name": s.name, "nodes": s.vertices.len(), "tets": s.tets.len(),
+            })).collect::<Vec<_>>(),
             "shapes": model.shapes.len(),
             "forces": model.forces.len(),
             "sensors": model.sensors.iter().map(|s| &s.name).collect::<Vec<_>>(),
@@ -101,7 +105,12 @@ pub fn check(args: &CheckArgs) -> Result<Outcome> {
         "bodies".to_string(),
         format!("{} free, {} fixed, {} kinematic", counts.free, counts.fixed, counts.kinematic),
     ]);
-    t.row(["particles".to_string(), model.nodes.len().to_string()]);
+    t.row(["particles".to_string(), particles.to_string()]);
+    for s in &model.solids {
+        let held = s.vertices.len() - s.nodes.len();
+        let text = format!("{} nodes ({held} held), {} tetrahedra", s.vertices.len(), s.tets.len());
+        t.row([format!("soft `{}`", s.name), text]);
+    }
     t.row(["shapes".to_string(), model.shapes.len().to_string()]);
     t.row([
         "unknowns".to_string(),
@@ -153,7 +162,7 @@ fn count(model: &Model) -> Counts {
         match b.motion {
             Motion::Free => c.free += 1,
             Motion::Fixed => c.fixed += 1,
-            Motion::Constant { .. } | Motion::Keyframes(_) => c.kinematic += 1,
+            Motion::Constant { .. } | Motion::Keyframes { .. } => c.kinematic += 1,
         }
     }
     let masses = model.bodies.iter().filter(|b| b.block.is_some()).map(|b| b.mass);
@@ -169,7 +178,7 @@ fn count(model: &Model) -> Counts {
 fn smallest_size(model: &Model) -> Option<f64> {
     let moves = |o: Owner| match o {
         Owner::Body(b) => model.bodies[b.index()].block.is_some(),
-        Owner::Node(_) => true,
+        Owner::Node(_) | Owner::Solid(_) => true,
     };
     let sizes = model.shapes.iter().filter(|s| moves(s.owner)).map(|s| {
         let half = s.geometry.compute_local_aabb().half_extents();
@@ -194,10 +203,7 @@ fn shortest_time(model: &Model, size: Option<f64>) -> Option<f64> {
 }
 
 fn owner_name(model: &Model, o: Owner) -> String {
-    match o {
-        Owner::Body(b) => format!("body `{}`", model.bodies[b.index()].name),
-        Owner::Node(n) => format!("particle `{}`", model.nodes[n.index()].name),
-    }
+    model.describe(o)
 }
 
 fn vector(v: Vec3) -> String {

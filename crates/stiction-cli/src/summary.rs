@@ -173,30 +173,30 @@ pub struct Energies {
 impl Energies {
     /// At the start of a run.
     pub fn new(first: Energy) -> Energies {
-        Energies { first, last: first, max: first.kinetic + first.potential }
+        Energies { first, last: first, max: first.total() }
     }
 
     /// After a step.
     pub fn add(&mut self, e: Energy) {
         self.last = e;
-        self.max = self.max.max(e.kinetic + e.potential);
+        self.max = self.max.max(e.total());
     }
 
     /// Totals, and the parts of the last one.
     pub fn json(&self) -> Value {
         json!({
-            "initial": self.first.kinetic + self.first.potential,
-            "final": self.last.kinetic + self.last.potential,
+            "initial": self.first.total(),
+            "final": self.last.total(),
             "max": self.max,
             "kinetic_final": self.last.kinetic,
             "potential_final": self.last.potential,
+            "elastic_final": self.last.elastic,
         })
     }
 
     /// One line.
     pub fn line(&self) -> String {
-        let (first, last) =
-            (self.first.kinetic + self.first.potential, self.last.kinetic + self.last.potential);
+        let (first, last) = (self.first.total(), self.last.total());
         format!("{} J → {} J, {} J kinetic", number(first), number(last), number(self.last.kinetic))
     }
 }

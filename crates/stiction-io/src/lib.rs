@@ -5,6 +5,7 @@
 //! | TOML scenes, overrides and their JSON Schema | [`scene`] |
 //! | the built-in scenes | [`gallery`] |
 //! | OBJ and STL | [`mesh`] |
+//! | tetrahedral meshes: Gmsh, TetGen, VTK, Medit | [`tet_mesh`] |
 //! | contact problems and solutions as npz | [`problem`] |
 //! | recordings of runs | [`recording`] |
 //!
@@ -25,6 +26,7 @@ pub mod mesh;
 pub mod problem;
 pub mod recording;
 pub mod scene;
+pub mod tet_mesh;
 
 mod write;
 

@@ -10,20 +10,13 @@ use std::io::Cursor;
 use std::path::Path;
 use stiction::Vec3;
 
+pub use stiction::mesh::TriMesh;
+
 /// Largest mesh file that is read [bytes].
 const MOST_BYTES: u64 = 1 << 30;
 
 /// Largest coordinate [m]: squares and volumes stay finite and meaningful.
 const LARGEST: f64 = 1e9;
-
-/// A triangle mesh.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct TriMesh {
-    /// Corners, in the unit of the file.
-    pub vertices: Vec<Vec3>,
-    /// Corners of each triangle.
-    pub triangles: Vec<[u32; 3]>,
-}
 
 /// Meshes of the gallery by name.
 const BUILTIN: &[(&str, &str)] = &[("bracket.obj", include_str!("../gallery/bracket.obj"))];

@@ -3,11 +3,12 @@
 #[allow(dead_code)]
 mod common;
 
+use common::tet_files::{self, Order};
 use common::{csr, floats, npz};
 use proptest::prelude::*;
 use std::path::Path;
 use stiction_io::recording::{Frame, Header, Reader, Writer};
-use stiction_io::{gallery, mesh, problem, scene};
+use stiction_io::{gallery, mesh, problem, scene, tet_mesh};
 
 /// Reads a text as a scene, with and without an override.
 fn read_scene(text: &str, set: &[(String, String)]) {
@@ -26,6 +27,44 @@ fn read_recording(bytes: &[u8]) {
     if let Ok(mut r) = Reader::new(bytes, "x.stic") {
         let _ = r.by_ref().take(10_000).count();
     }
+}
+
+/// Reads bytes as every format of tetrahedral meshes.
+fn read_tets(bytes: &[u8]) {
+    let good = "1 3 0 0\n1 0 0 0\n".as_bytes();
+    for read in [
+        tet_mesh::parse_gmsh(bytes, "x.msh"),
+        tet_mesh::parse_vtk(bytes, "x.vtk"),
+        tet_mesh::parse_medit(bytes, "x.mesh"),
+        tet_mesh::parse_tetgen(bytes, bytes, ["x.node", "x.ele"]),
+        tet_mesh::parse_tetgen(good, bytes, ["x.node", "x.ele"]),
+    ] {
+        match read {
+            // What is accepted is good for a soft body.
+            Ok(file) => file.mesh.check().unwrap(),
+            Err(e) => drop(shown(&e)),
+        }
+    }
+}
+
+/// Good files of tetrahedral meshes, all formats.
+fn good_tets() -> Vec<Vec<u8>> {
+    let m = stiction::mesh::shapes::block([1, 1, 1], stiction::Vec3::ONE);
+    let [nodes, tets] = tet_files::tetgen(&m, 1);
+    vec![
+        tet_files::gmsh2_text(&m),
+        tet_files::gmsh4_text(&m),
+        tet_files::gmsh2_binary(&m, Order::Little),
+        tet_files::gmsh2_binary(&m, Order::Big),
+        tet_files::gmsh4_binary(&m, Order::Little, 8),
+        tet_files::gmsh4_binary(&m, Order::Big, 4),
+        tet_files::vtk_text(&m),
+        tet_files::vtk_binary(&m),
+        tet_files::vtk_offsets(&m),
+        tet_files::medit(&m),
+        nodes,
+        tets,
+    ]
 }
 
 /// A change to a good file.
@@ -65,6 +104,11 @@ fn changes() -> impl Strategy<Value = Vec<Change>> {
         "0x",
         "'shape': (",
         "PK\u{1}\u{2}",
+        "\u{7f}\u{7f}\u{7f}\u{7f}",
+        "$Nodes\n",
+        "$End",
+        "OFFSETS ",
+        "METADATA\n",
     ]);
     let change = prop_oneof![
         (any::<usize>(), any::<u8>()).prop_map(|(i, b)| Change::Put(i, b)),
@@ -108,6 +152,7 @@ fn good_recording() -> Vec<u8> {
         name: "x".into(),
         gravity: stiction::Vec3::NEG_Z,
         bodies: vec![],
+        solids: Vec::new(),
         particles: vec![],
         shapes: vec![],
         extra: serde_json::Value::Null,
@@ -130,6 +175,7 @@ proptest! {
     fn random_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400), text in ".{0,200}") {
         let _ = mesh::parse_obj(&bytes, "x.obj");
         let _ = mesh::parse_stl(&bytes, "x.stl");
+        read_tets(&bytes);
         let _ = problem::parse(bytes.clone(), "x.npz");
         read_recording(&bytes);
         read_scene(&String::from_utf8_lossy(&bytes), &[]);
@@ -147,6 +193,11 @@ proptest! {
     fn changed_meshes(changes in changes()) {
         let _ = mesh::parse_obj(&apply(OBJ, &changes), "x.obj");
         let _ = mesh::parse_stl(&apply(STL, &changes), "x.stl");
+    }
+
+    #[test]
+    fn changed_tets(which in 0usize..12, changes in changes()) {
+        read_tets(&apply(&good_tets()[which], &changes));
     }
 
     #[test]
@@ -174,6 +225,13 @@ proptest! {
     #[test]
     fn changed_recordings(changes in changes()) {
         read_recording(&apply(&good_recording(), &changes));
+    }
+}
+
+#[test]
+fn every_prefix_of_a_tetrahedral_mesh() {
+    for good in good_tets() {
+        (0..good.len()).for_each(|n| read_tets(&good[..n]));
     }
 }
 

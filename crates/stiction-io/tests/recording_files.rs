@@ -21,6 +21,7 @@ fn header() -> Header {
             mass: Some(2.0),
             center_of_mass: Vec3::ZERO,
         }],
+        solids: Vec::new(),
         particles: vec![ParticleInfo { name: "dust".into(), mass: 0.1 }],
         shapes: vec![ShapeInfo {
             owner: ShapeOwner::Body(0),

@@ -125,7 +125,7 @@ fn every_key_arrives() {
     assert_eq!(belt.shapes[0].geometry, Geometry::Cylinder { half_height: 0.1, radius: 0.5 });
     assert_eq!(belt.shapes[0].friction, SurfaceFriction::Isotropic(0.3));
     assert_eq!(arm.shapes[0].geometry, Geometry::Capsule { half_height: 0.2, radius: 0.1 });
-    let Motion::Keyframes(keys) = &arm.motion else { panic!("keyframes") };
+    let Motion::Keyframes { keys, .. } = &arm.motion else { panic!("keyframes") };
     assert_eq!(keys[0].pose.translation, Vec3::new(1.0, 2.0, 3.0), "left out: the body's own");
     assert!(keys[1].pose.rotation.dot(Quat::from_rotation_z(std::f64::consts::FRAC_PI_2)) > 1.0 - 1e-15);
 

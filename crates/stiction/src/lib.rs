@@ -20,6 +20,7 @@
 //! |---|---|
 //! | what a user writes, and its compiled form | [`scene`] |
 //! | what the numbers in `q` and `v` mean | [`coords`] |
+//! | what a solid resists with when it bends | [`elastic`] |
 //! | who touches whom | [`collide`] |
 //! | the contact problem and the yardstick | [`contact`] |
 //! | meshes of soft bodies | [`mesh`] |
@@ -30,6 +31,8 @@
 pub mod collide;
 pub mod contact;
 pub mod coords;
+pub mod dynamics;
+pub mod elastic;
 pub mod error;
 pub mod integrate;
 pub mod linalg;

@@ -9,7 +9,7 @@ mod stage;
 
 use stage::{G, cube, empty, force_on, position, run, spin, start, velocity};
 use stiction::coords::{Pose, rotation};
-use stiction::scene::{Keyframe, Motion};
+use stiction::scene::{Ease, Keyframe, Motion};
 use stiction::{Body, Geometry, Scene, Scheme, Vec3};
 
 const MU: f64 = 0.4;
@@ -93,7 +93,7 @@ fn a_lift_weighs_what_it_carries() {
             Keyframe { time, pose: Pose::from_translation(Vec3::Z * (height(time) - 0.1)) }
         })
         .collect();
-    let mut scene = plate(Motion::Keyframes(keys));
+    let mut scene = plate(Motion::Keyframes { keys, ease: Ease::Linear });
     scene.bodies.push(cube("box", 0.1, MU).with_mass(m));
     let mut sim = start(&scene, Scheme::ImplicitEuler);
     for n in 0..500 {

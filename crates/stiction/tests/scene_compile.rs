@@ -3,8 +3,8 @@
 
 use stiction::coords::{BodyId, NodeId, rotation};
 use stiction::scene::{
-    Combine, Force, Keyframe, MassSpec, Motion, Owner, PairRule, Particle, Reads, Sensor, SensorKind, Shape,
-    SurfaceFriction,
+    Combine, Ease, Force, Keyframe, MassSpec, Motion, Owner, PairRule, Particle, Reads, Sensor, SensorKind,
+    Shape, SurfaceFriction,
 };
 use stiction::{Body, Geometry, Mat3, Pose, Quat, Scene, Vec3};
 
@@ -58,7 +58,7 @@ fn given(scene: &mut Scene, inertia: Mat3) {
 
 fn keyframes(scene: &mut Scene, times: &[f64]) {
     let keys = times.iter().map(|t| Keyframe { time: *t, pose: Pose::IDENTITY }).collect();
-    scene.bodies[1].motion = Motion::Keyframes(keys);
+    scene.bodies[1].motion = Motion::Keyframes { keys, ease: Ease::Linear };
 }
 
 fn tetrahedron() -> (Vec<Vec3>, Vec<[u32; 3]>) {
@@ -196,7 +196,7 @@ fn every_error_names_the_item_and_says_what_is_wrong() {
         ("particle `dot`", "velocity must be finite", |s| s.particles[0].velocity.z = NAN),
         ("particle `dot`", "friction must be finite", |s| s.particles[0].friction = NAN),
         ("particle `dot`", "restitution must lie", |s| s.particles[0].restitution = -0.1),
-        ("force on `box`", "no body or particle `box`; known are crate, dot, floor", |s| {
+        ("force on `box`", "no body, soft body or particle `box`; known are crate, dot, floor", |s| {
             s.forces.push(Force { target: "box".into(), ..push() });
         }),
         ("force on `crate`", "from must not exceed until", |s| {
@@ -217,9 +217,13 @@ fn every_error_names_the_item_and_says_what_is_wrong() {
             sensor(s, "e", Reads::Energy);
             sensor(s, "e", Reads::Pose("crate".into()));
         }),
-        ("sensor `e`", "no body or particle `moon`", |s| sensor(s, "e", Reads::Velocity("moon".into()))),
+        ("sensor `e`", "no body, soft body or particle `moon`", |s| {
+            sensor(s, "e", Reads::Velocity("moon".into()))
+        }),
         ("sensor `e`", "on itself", |s| sensor(s, "e", Reads::PairForce("crate".into(), "crate".into()))),
-        ("pair `crate`, `moon`", "no body or particle `moon`", |s| s.pairs.push(rule("crate", "moon"))),
+        ("pair `crate`, `moon`", "no body, soft body or particle `moon`", |s| {
+            s.pairs.push(rule("crate", "moon"))
+        }),
         ("pair `crate`, `dot`", "`dot` is a particle", |s| s.pairs.push(rule("crate", "dot"))),
         ("pair `crate`, `crate`", "never touches itself", |s| s.pairs.push(rule("crate", "crate"))),
         ("pair `crate`, `floor`", "two rules", |s| {
@@ -375,8 +379,8 @@ fn targets_are_resolved_and_quaternions_made_units() {
     // The centre of mass, a quarter turn about z from the body frame.
     assert!((Vec3::from_slice(&model.initial.q) - Vec3::new(0.0, 0.1, 0.5)).length() < 1e-15);
     assert!((model.forces[0].at - Vec3::new(0.4, 0.0, 0.0)).length() < 1e-15);
-    assert_eq!((model.pairs[0].a, model.pairs[0].b), (BodyId(0), BodyId(1)));
-    assert!(model.pair_rule(BodyId(1), BodyId(0)).is_some());
+    assert_eq!((model.pairs[0].a, model.pairs[0].b), (Owner::Body(BodyId(0)), Owner::Body(BodyId(1))));
+    assert!(model.pair_rule(Owner::Body(BodyId(1)), Owner::Body(BodyId(0))).is_some());
     assert_eq!(model.contact.combine_friction, Combine::Min);
     assert_eq!(model.sensors[0].kind, SensorKind::PairForce(Owner::Body(BodyId(1)), Owner::Body(BodyId(0))));
 }

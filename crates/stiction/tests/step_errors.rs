@@ -4,7 +4,7 @@
 #[path = "common/scenes.rs"]
 mod scenes;
 
-use stiction::scene::{Keyframe, Motion};
+use stiction::scene::{Ease, Keyframe, Motion};
 use stiction::{
     Body, Geometry, Pose, Scene, SimSettings, Simulation, SolverKind, SolverSettings, Status, StepError, Vec3,
 };
@@ -51,7 +51,8 @@ fn press() -> Scene {
     for (name, side) in [("left wall", -1.0), ("right wall", 1.0)] {
         let at = |time, x| Keyframe { time, pose: Pose::from_translation(Vec3::new(side * x, 0.0, 1.0)) };
         let mut wall = Body::new(name, Geometry::Box { half: Vec3::new(0.05, 1.0, 1.0) });
-        wall.motion = Motion::Keyframes(vec![at(0.0, 0.2), at(0.3, 0.14), at(0.6, 0.2)]);
+        wall.motion =
+            Motion::Keyframes { keys: vec![at(0.0, 0.2), at(0.3, 0.14), at(0.6, 0.2)], ease: Ease::Linear };
         scene.bodies.push(wall);
     }
     scene.bodies.push(scenes::cube("cube", Vec3::new(0.01, 0.0, 0.1)));

@@ -16,7 +16,7 @@ pub struct RunFiles {
     values: Vec<f64>,
 }
 
-const REPORT_COLUMNS: [&str; 17] = [
+const REPORT_COLUMNS: [&str; 18] = [
     "step",
     "t",
     "contacts",
@@ -32,6 +32,7 @@ const REPORT_COLUMNS: [&str; 17] = [
     "misalignment",
     "kinetic",
     "potential",
+    "elastic",
     "total_energy",
     "wall",
 ];
@@ -78,7 +79,8 @@ impl RunFiles {
             r.residuals.misalignment,
             r.energy.kinetic,
             r.energy.potential,
-            r.energy.kinetic + r.energy.potential,
+            r.energy.elastic,
+            r.energy.total(),
             r.times.total(),
         ];
         row.extend(numbers.iter().chain(&r.times.to_array()).map(|x| csv_number(*x)));

@@ -1,8 +1,8 @@
 //! The JSON header: what is constant in a run.
 
 use serde::{Deserialize, Serialize};
-use stiction::coords::Pose;
-use stiction::scene::{Model, ModelShape, Motion, Owner};
+use stiction::coords::{Anchor, Pose};
+use stiction::scene::{Model, ModelShape, ModelSolid, Motion, Owner};
 use stiction::{Quat, Vec3};
 
 /// What is constant in a run. SI units, z up.
@@ -16,6 +16,9 @@ pub struct Header {
     pub bodies: Vec<BodyInfo>,
     /// Particles in the order of the positions.
     pub particles: Vec<ParticleInfo>,
+    /// Deformable solids, whose free nodes are among the particles.
+    #[serde(default)]
+    pub solids: Vec<SolidInfo>,
     /// Shapes of bodies and particles.
     pub shapes: Vec<ShapeInfo>,
     /// Whatever the writer adds: solver, time step, command line, …
@@ -55,6 +58,39 @@ pub struct ShapeInfo {
     pub rotation: [f64; 4],
     /// What it looks like.
     pub geometry: ShapeGeometry,
+}
+
+/// A deformable solid: its vertices are particles, or points of bodies or of the world that hold them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SolidInfo {
+    /// Name in the scene.
+    pub name: String,
+    /// What moves each vertex.
+    pub vertices: Vec<Vertex>,
+    /// Triangles of the surface, by vertex, counter-clockwise seen from outside.
+    pub triangles: Vec<[u32; 3]>,
+    /// Tetrahedra, by vertex.
+    pub tets: Vec<[u32; 4]>,
+}
+
+/// What moves a vertex of a solid.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Vertex {
+    /// An index of [`Header::particles`].
+    Particle(u32),
+    /// A point of a body.
+    Body {
+        /// An index of [`Header::bodies`].
+        body: u32,
+        /// Where it is in the body frame [m].
+        position: Vec3,
+    },
+    /// A fixed point.
+    World {
+        /// Where it is [m].
+        position: Vec3,
+    },
 }
 
 /// To whom a shape belongs.
@@ -122,7 +158,7 @@ impl Header {
                     motion: match b.motion {
                         Motion::Free => "free",
                         Motion::Fixed => "fixed",
-                        Motion::Constant { .. } | Motion::Keyframes(_) => "kinematic",
+                        Motion::Constant { .. } | Motion::Keyframes { .. } => "kinematic",
                     }
                     .into(),
                     mass: b.mass.is_finite().then_some(b.mass),
@@ -134,9 +170,26 @@ impl Header {
                 .iter()
                 .map(|n| ParticleInfo { name: n.name.clone(), mass: n.mass })
                 .collect(),
+            solids: model.solids.iter().map(|s| solid(model, s)).collect(),
             shapes: model.shapes.iter().map(|s| shape(model, s)).collect(),
             extra,
         }
+    }
+}
+
+fn solid(model: &Model, s: &ModelSolid) -> SolidInfo {
+    let vertex = |a: &Anchor| match *a {
+        Anchor::Node(n) => Vertex::Particle(n.0),
+        Anchor::Rigid { body, local } | Anchor::Kinematic { body, local } => {
+            Vertex::Body { body: body.0, position: local + model.bodies[body.index()].com }
+        }
+        _ => Vertex::World { position: a.position(model, &model.initial) },
+    };
+    SolidInfo {
+        name: s.name.clone(),
+        vertices: s.vertices.iter().map(vertex).collect(),
+        triangles: s.surface.clone(),
+        tets: s.tets.clone(),
     }
 }
 
@@ -149,6 +202,7 @@ fn shape(model: &Model, s: &ModelShape) -> ShapeInfo {
             ShapeOwner::Body(b.0)
         }
         Owner::Node(n) => ShapeOwner::Particle(n.0),
+        Owner::Solid(_) => unreachable!("shapes of solids belong to their nodes"),
     };
     let g = &s.geometry;
     let geometry = if g.as_halfspace().is_some() {

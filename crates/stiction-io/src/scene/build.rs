@@ -69,6 +69,10 @@ impl<'a> Builder<'a> {
                 restitution: p.restitution.or(f.defaults.restitution).map_or(0.0, |e| e.0),
             });
         }
+        for s in &f.soft {
+            let solid = self.soft(s, &f.defaults)?;
+            scene.solids.push(solid);
+        }
         for x in &f.force {
             let from = x.from.map_or(0.0, |t| t.0);
             let until = x.until.as_ref().map_or(f64::INFINITY, |t| t.get_ref().0);
@@ -109,6 +113,7 @@ impl<'a> Builder<'a> {
                 SensorKind::Velocity(x) => Reads::Velocity(self.known(x)?),
                 SensorKind::ContactForce(x) => Reads::ContactForce(self.known(x)?),
                 SensorKind::PairForce([on, by]) => Reads::PairForce(self.known(on)?, self.known(by)?),
+                SensorKind::Point(p) => Reads::Point { body: self.known(&p.soft)?, at: p.at.vec() },
                 SensorKind::Energy => Reads::Energy,
             };
             self.items.insert(format!("sensor `{name}`"), s.name.span());
@@ -120,6 +125,7 @@ impl<'a> Builder<'a> {
             duration: f.time.duration.map_or(DURATION, |x| x.0),
             settings: SimSettings {
                 scheme: f.time.scheme.unwrap_or_default(),
+                linearizations: f.time.linearizations.map_or(1, |n| n.0),
                 solver: f.solver.name.unwrap_or_default(),
                 solver_settings: SolverSettings {
                     tolerance: f.solver.tolerance.map(|x| x.0),
@@ -157,7 +163,7 @@ impl<'a> Builder<'a> {
             let (what, remedy) = e.split_once(": ").unwrap_or((&e, ""));
             self.source.error(r.span(), what, remedy)
         };
-        if matches!(body.motion, Motion::Keyframes(_)) {
+        if matches!(body.motion, Motion::Keyframes { .. }) {
             return Err(remark(
                 "keyframes give one path, not one per copy: write the bodies one by one".into(),
             ));
@@ -198,7 +204,10 @@ impl<'a> Builder<'a> {
                             "sort them by `time`, without repeats",
                         ));
                     }
-                    Motion::Keyframes(keys.get_ref().iter().map(|k| keyframe(k, own)).collect())
+                    Motion::Keyframes {
+                        keys: keys.get_ref().iter().map(|k| keyframe(k, own)).collect(),
+                        ease: g.ease.unwrap_or_default(),
+                    }
                 }
             },
         };
@@ -316,8 +325,8 @@ impl<'a> Builder<'a> {
         Ok(mesh)
     }
 
-    /// Notes the name of a body or particle; refuses one that is taken, empty, or would break tables.
-    fn name(&mut self, name: &str, span: Range<usize>) -> Result<()> {
+    /// Notes the name of a body, soft body or particle; refuses one that is taken, empty, or would break tables.
+    pub(super) fn name(&mut self, name: &str, span: Range<usize>) -> Result<()> {
         if name.is_empty() || name.chars().any(|c| c.is_control() || c == ',' || c == '"') {
             let e = format!("`{}` cannot be a name", name.escape_debug());
             let remedy = "use letters, digits and marks other than commas and quotes";
@@ -326,17 +335,17 @@ impl<'a> Builder<'a> {
         if let Some(first) = self.names.insert(name.into(), span.clone()) {
             let line = self.source.text[..first.start.min(self.source.text.len())].matches('\n').count() + 1;
             let e = format!("the name `{name}` is taken (line {line})");
-            return Err(self.source.error(span, e, "give each body and particle its own name"));
+            return Err(self.source.error(span, e, "give each body, soft body and particle its own name"));
         }
         Ok(())
     }
 
     /// The name, if a body or particle has it.
-    fn known(&self, name: &Spanned<String>) -> Result<String> {
+    pub(super) fn known(&self, name: &Spanned<String>) -> Result<String> {
         if self.names.contains_key(name.get_ref()) {
             return Ok(name.get_ref().clone());
         }
-        let e = format!("no body or particle is called `{}`", name.get_ref());
+        let e = format!("no body, soft body or particle is called `{}`", name.get_ref());
         let known = known_names(name.get_ref(), "names", self.names.keys().map(String::as_str));
         Err(self.source.error(name.span(), e, known))
     }
@@ -363,7 +372,7 @@ fn contact_settings(f: &SceneFile) -> ContactSettings {
     }
 }
 
-fn pose(position: Option<Triple>, rotation: Option<Rotation>) -> Pose {
+pub(super) fn pose(position: Option<Triple>, rotation: Option<Rotation>) -> Pose {
     Pose { rotation: rotation.map_or(Quat::IDENTITY, |r| r.0), translation: or_zero(position) }
 }
 
@@ -379,7 +388,7 @@ fn keyframe(k: &KeyframeTable, own: &Pose) -> Keyframe {
 }
 
 /// Friction of a particle, which has no directions: the mean of an elliptic default.
-fn mean_friction(f: Option<Friction>) -> f64 {
+pub(super) fn mean_friction(f: Option<Friction>) -> f64 {
     match f {
         None => FRICTION,
         Some(Friction::Same(mu)) => mu.0,

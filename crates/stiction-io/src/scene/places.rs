@@ -23,7 +23,7 @@ impl Places {
         let owner = || {
             let kind = e.item.split('`').next()?;
             let name = e.item.split('`').nth(1)?;
-            if ["body ", "particle "].contains(&kind) { self.names.get(name) } else { None }
+            if ["body ", "soft body ", "particle "].contains(&kind) { self.names.get(name) } else { None }
         };
         match self.items.get(&e.item).or_else(owner) {
             Some(span) => self.source.error(span.clone(), e.to_string(), REMEDY),

@@ -1,5 +1,7 @@
 //! Archives made by hand, as NumPy would.
 
+pub mod tet_files;
+
 use std::io::{Cursor, Write};
 use zip::CompressionMethod;
 use zip::write::SimpleFileOptions;

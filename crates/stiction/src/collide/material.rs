@@ -9,10 +9,7 @@ const ALONG_NORMAL: f64 = 1e-6;
 
 /// The rule of the bodies to which two shapes belong.
 pub(super) fn rule(model: &Model, a: Owner, b: Owner) -> Option<&ModelPair> {
-    match (a, b) {
-        (Owner::Body(a), Owner::Body(b)) if !model.pairs.is_empty() => model.pair_rule(a, b),
-        _ => None,
-    }
+    if model.pairs.is_empty() { None } else { model.pair_rule(model.whole(a), model.whole(b)) }
 }
 
 /// Coefficients of a pair of shapes; the frame of each contact follows from its normal.

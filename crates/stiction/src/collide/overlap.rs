@@ -27,15 +27,12 @@ pub fn overlaps(model: &Model, state: &State) -> Vec<Overlap> {
     let mut contacts = Vec::new();
     Collider::new(model).detect(model, state, 0.0, &mut contacts);
     let shape = |id: ShapeId| &model.shapes[id.index()];
-    let name = |owner: Owner| match owner {
-        Owner::Body(b) => model.bodies[b.index()].name.clone(),
-        Owner::Node(n) => model.nodes[n.index()].name.clone(),
-    };
+    let name = |owner: Owner| model.name_of(owner).to_string();
     let mut found: Vec<Overlap> = Vec::new();
     for c in &contacts {
         let (sa, sb) = (shape(c.key.shape_a), shape(c.key.shape_b));
         let depth = -c.gap;
-        if depth <= TOUCH * sa.reach.min(sb.reach) {
+        if depth <= TOUCH * sa.scale.min(sb.scale) {
             continue;
         }
         match found.iter_mut().find(|o| (o.a, o.b) == (sa.owner, sb.owner)) {

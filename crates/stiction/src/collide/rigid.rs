@@ -65,9 +65,9 @@ impl Collider {
         // A point has no size of its own: that of the smallest shape of the scene serves.
         let smallest =
             sizes.iter().copied().filter(|s| *s > 0.0 && s.is_finite()).fold(f64::INFINITY, f64::min);
-        for s in &mut sizes {
+        for (s, shape) in sizes.iter_mut().zip(&model.shapes) {
             if *s == 0.0 {
-                *s = smallest;
+                *s = if shape.scale > 0.0 { shape.scale } else { smallest };
             }
         }
         let boxes = model
@@ -176,7 +176,10 @@ impl Collider {
         let collide = |a: u32, b: u32| {
             let (a, b) = (model.shapes[a as usize].owner, model.shapes[b as usize].owner);
             let free = |o| frames[owner_index(model, o)].moves_freely;
-            a != b && (free(a) || free(b)) && rule(model, a, b).is_none_or(|r| r.collide)
+            a != b
+                && !both_soft(model, a, b)
+                && (free(a) || free(b))
+                && rule(model, a, b).is_none_or(|r| r.collide)
         };
         sweep.pairs(|a, b| {
             if collide(a, b) {
@@ -337,7 +340,14 @@ fn anchor(model: &Model, owner: Owner, local: Vec3) -> Anchor {
     match owner {
         Owner::Body(body) => Anchor::on_body(model, body, local),
         Owner::Node(node) => Anchor::Node(node),
+        Owner::Solid(_) => unreachable!("shapes of solids belong to their nodes"),
     }
+}
+
+/// Nodes of solids are points: two of them never meet.
+fn both_soft(model: &Model, a: Owner, b: Owner) -> bool {
+    let soft = |o| matches!(o, Owner::Node(n) if model.nodes[n.index()].solid.is_some());
+    soft(a) && soft(b)
 }
 
 /// Bodies first, then particles.
@@ -345,6 +355,7 @@ fn owner_index(model: &Model, owner: Owner) -> usize {
     match owner {
         Owner::Body(b) => b.index(),
         Owner::Node(n) => model.bodies.len() + n.index(),
+        Owner::Solid(_) => unreachable!("shapes of solids belong to their nodes"),
     }
 }
 

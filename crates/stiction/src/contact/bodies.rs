@@ -103,9 +103,6 @@ impl Bodies {
     /// Takes the given contacts of `p`. False when `p` has couplings that this form does not know (dofs coupled
     /// through `A`, or blocks that are not the inertia of a particle or a rigid body).
     pub fn prepare(&mut self, p: &ContactProblem, contacts: &[u32]) -> bool {
-        if !p.a.is_block_diagonal() {
-            return false;
-        }
         self.bodies.clear();
         self.frame.clear();
         self.bias.clear();
@@ -271,6 +268,9 @@ impl Bodies {
 }
 
 fn body_data(p: &ContactProblem, t: &Term) -> Option<BodyData> {
+    if p.a.row(t.block()).nth(1).is_some() {
+        return None;
+    }
     let (dof, n) = p.a.block(t.block());
     let a = p.a.diagonal_block(t.block());
     let mut base = BodyData {

@@ -1,22 +1,62 @@
-//! Islands: groups of contacts that share no movable body, so that each can be solved alone.
+//! Islands: groups of dofs and contacts that nothing couples, so that each can be solved alone.
 
 use super::ContactProblem;
 
-/// Contacts grouped by the connected parts of the body graph; islands are ordered by their smallest block and
-/// contacts keep their order inside, so the grouping does not depend on anything but the problem.
+/// Contacts and blocks grouped by the connected parts of the graph that contacts and the matrix make; islands are
+/// ordered by their smallest block and contacts keep their order inside, so the grouping does not depend on anything
+/// but the problem. Blocks that neither touch nor are coupled to others belong to no island.
 #[derive(Clone, Debug, Default)]
 pub struct Islands {
     parent: Vec<u32>,
     island_of_root: Vec<u32>,
-    start: Vec<u32>,
-    contacts: Vec<u32>,
+    contacts: Groups,
+    blocks: Groups,
     of_contact: Vec<u32>,
+    of_block: Vec<u32>,
+    coupled: Vec<bool>,
+}
+
+/// Numbers sorted into groups.
+#[derive(Clone, Debug, Default)]
+struct Groups {
+    start: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl Groups {
+    /// Counting sort of 0..of.len() by group; those of `NONE` are left out.
+    fn sort(&mut self, groups: usize, of: &[u32]) {
+        self.start.clear();
+        self.start.resize(groups + 1, 0);
+        for &g in of.iter().filter(|g| **g != NONE) {
+            self.start[g as usize + 1] += 1;
+        }
+        for g in 0..groups {
+            self.start[g + 1] += self.start[g];
+        }
+        self.items.clear();
+        self.items.resize(self.start[groups] as usize, 0);
+        // Fill from the front; `start[g]` moves up to the end of group g, so shift back afterwards.
+        for (i, &g) in of.iter().enumerate().filter(|(_, g)| **g != NONE) {
+            let at = &mut self.start[g as usize];
+            self.items[*at as usize] = i as u32;
+            *at += 1;
+        }
+        for g in (1..self.start.len()).rev() {
+            self.start[g] = self.start[g - 1];
+        }
+        self.start[0] = 0;
+    }
+
+    fn get(&self, g: usize) -> &[u32] {
+        &self.items[self.start[g] as usize..self.start[g + 1] as usize]
+    }
 }
 
 const NONE: u32 = u32::MAX;
 
 impl Islands {
-    /// Groups the contacts of `p`. A contact that moves nothing is an island of its own.
+    /// Groups the contacts and blocks of `p`. A contact that moves nothing is an island of its own.
     pub fn find(&mut self, p: &ContactProblem) {
         let blocks = p.a.block_rows();
         self.parent.clear();
@@ -32,10 +72,21 @@ impl Islands {
                 self.join(terms[0].block() as u32, t.block() as u32);
             }
         }
-        // Number the islands that hold contacts in the order of their smallest block (the root).
+        // Number the islands in the order of their smallest block (the root).
         self.island_of_root.clear();
         self.island_of_root.resize(blocks, NONE);
         let mut count = 0;
+        self.coupled.clear();
+        self.coupled.resize(blocks, false);
+        if !p.a.is_block_diagonal() {
+            for i in 0..blocks {
+                if p.a.row(i).nth(1).is_some() {
+                    let r = self.root(i as u32) as usize;
+                    self.island_of_root[r] = 0;
+                    self.coupled[r] = true;
+                }
+            }
+        }
         self.of_contact.clear();
         for c in 0..p.contacts() {
             let root = p.j.terms(c).first().map(|t| self.root(t.block() as u32));
@@ -44,12 +95,14 @@ impl Islands {
             }
             self.of_contact.push(root.unwrap_or(NONE));
         }
-        for i in &mut self.island_of_root {
+        for (r, i) in self.island_of_root.iter_mut().enumerate() {
             if *i == 0 {
                 *i = count;
+                self.coupled[count as usize] = self.coupled[r];
                 count += 1;
             }
         }
+        self.coupled.truncate(count as usize);
         for o in &mut self.of_contact {
             *o = if *o == NONE {
                 count += 1;
@@ -58,44 +111,44 @@ impl Islands {
                 self.island_of_root[*o as usize]
             };
         }
-        // Counting sort of the contacts by island.
-        self.start.clear();
-        self.start.resize(count as usize + 1, 0);
-        for &o in &self.of_contact {
-            self.start[o as usize + 1] += 1;
+        self.coupled.resize(count as usize, false);
+        self.of_block.clear();
+        for i in 0..blocks {
+            let root = self.root(i as u32);
+            self.of_block.push(self.island_of_root[root as usize]);
         }
-        for i in 0..count as usize {
-            self.start[i + 1] += self.start[i];
-        }
-        self.contacts.clear();
-        self.contacts.resize(self.of_contact.len(), 0);
-        // Fill from the front; `start[i]` moves up to the end of island i, so shift back afterwards.
-        for (c, &o) in self.of_contact.iter().enumerate() {
-            let at = &mut self.start[o as usize];
-            self.contacts[*at as usize] = c as u32;
-            *at += 1;
-        }
-        for i in (1..self.start.len()).rev() {
-            self.start[i] = self.start[i - 1];
-        }
-        if let Some(first) = self.start.first_mut() {
-            *first = 0;
-        }
+        self.contacts.sort(count as usize, &self.of_contact);
+        self.blocks.sort(count as usize, &self.of_block);
     }
 
-    /// Number of islands that hold contacts.
+    /// Number of islands.
     pub fn len(&self) -> usize {
-        self.start.len().saturating_sub(1)
+        self.contacts.start.len().saturating_sub(1)
     }
 
-    /// True when no contact exists.
+    /// True when nothing touches and nothing is coupled.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Contacts of island `i`, ascending.
     pub fn contacts(&self, i: usize) -> &[u32] {
-        &self.contacts[self.start[i] as usize..self.start[i + 1] as usize]
+        self.contacts.get(i)
+    }
+
+    /// Blocks of island `i`, ascending.
+    pub fn blocks(&self, i: usize) -> &[u32] {
+        self.blocks.get(i)
+    }
+
+    /// True when block `i` is in no island: it moves as if it were alone.
+    pub fn is_alone(&self, i: usize) -> bool {
+        self.of_block[i] == NONE
+    }
+
+    /// True when the matrix couples blocks of island `i`.
+    pub fn is_coupled(&self, i: usize) -> bool {
+        self.coupled[i]
     }
 
     fn root(&mut self, mut i: u32) -> u32 {

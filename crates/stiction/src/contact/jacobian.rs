@@ -45,6 +45,14 @@ impl Term {
         }
     }
 
+    /// The same term in a vector in which its block begins at `row`.
+    pub fn at_row(mut self, row: usize) -> Term {
+        match &mut self {
+            Term::Node { dof, .. } | Term::Rigid { dof, .. } | Term::Spin { dof, .. } => *dof = row as u32,
+        }
+        self
+    }
+
     /// Contribution to the relative velocity, world axes [m/s].
     pub fn velocity(&self, v: &[f64]) -> Vec3 {
         match *self {
@@ -55,14 +63,6 @@ impl Term {
             }
             Term::Spin { dof, length, .. } => length * Vec3::from_slice(&v[dof as usize + 3..]),
         }
-    }
-
-    /// The same term in a vector that holds only its own block.
-    pub fn at_origin(mut self) -> Term {
-        match &mut self {
-            Term::Node { dof, .. } | Term::Rigid { dof, .. } | Term::Spin { dof, .. } => *dof = 0,
-        }
-        self
     }
 
     /// Adds the generalised impulse of `p` (world axes) to `f`.

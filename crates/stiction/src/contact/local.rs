@@ -1,5 +1,6 @@
 //! A bare contact problem `u = W r + q`, as files of other groups hold it.
 
+use super::coupled::Coupled;
 use super::delassus::Delassus;
 use super::law::RoundLaw;
 use super::{ContactProblem, Term};
@@ -64,9 +65,18 @@ impl LocalProblem {
         p
     }
 
-    /// W and q of a problem of bodies whose A is block diagonal, with elliptic cones stretched to round ones.
+    /// W and q of a problem, with elliptic cones stretched to round ones.
+    ///
+    /// # Panics
+    /// If dofs are coupled and A is not positive definite.
     pub fn from_problem(p: &ContactProblem) -> LocalProblem {
-        assert!(p.a.is_block_diagonal(), "coupled dofs need a factor of A first");
+        if !p.a.is_block_diagonal() {
+            let blocks: Vec<u32> = (0..p.a.block_rows() as u32).collect();
+            let contacts: Vec<u32> = (0..p.contacts() as u32).collect();
+            let mut coupled = Coupled::default();
+            assert!(coupled.prepare(p, &blocks, &contacts), "A must be positive definite");
+            return coupled.local;
+        }
         let n = p.contacts();
         let mut v = vec![0.0; p.dofs()];
         let inverse: Vec<Vec<f64>> = (0..p.a.block_rows())
@@ -109,7 +119,7 @@ fn world_block(c: &Term, d: &Term, inverse: &[f64]) -> Mat3 {
     let n = if inverse.len() == 9 { 3 } else { 6 };
     let mut f = [0.0; 6];
     let mut out = Mat3::ZERO;
-    let (c, d) = (c.at_origin(), d.at_origin());
+    let (c, d) = (c.at_row(0), d.at_row(0));
     for k in 0..3 {
         f.fill(0.0);
         d.add_impulse(Vec3::AXES[k], &mut f[..n]);

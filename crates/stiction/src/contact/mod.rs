@@ -7,6 +7,7 @@
 
 pub mod bodies;
 pub mod cone;
+pub mod coupled;
 pub mod delassus;
 pub mod islands;
 mod jacobian;
@@ -85,27 +86,42 @@ impl ContactProblem {
         self.b.len()
     }
 
-    /// v = A⁻¹ b where A is block diagonal: the velocity without contacts.
+    /// v = A⁻¹ b: the velocity without contacts.
     pub fn free_velocity(&self, v: &mut Vec<f64>) {
         v.clear();
         v.extend_from_slice(&self.b);
-        self.divide_blocks(v);
+        self.divide(v);
     }
 
-    /// A⁻¹(b + Jᵀ λ) where A is block diagonal.
+    /// A⁻¹(b + Jᵀ λ).
     pub fn velocity_of(&self, lambda: &[Vec3]) -> Vec<f64> {
         let mut v = self.b.clone();
         self.j.mul_t_add(lambda, &mut v);
-        self.divide_blocks(&mut v);
+        self.divide(&mut v);
         v
     }
 
-    fn divide_blocks(&self, v: &mut [f64]) {
-        assert!(self.a.is_block_diagonal(), "coupled dofs need a factor of A");
-        for i in 0..self.a.block_rows() {
-            let (d, n) = self.a.block(i);
-            crate::linalg::dense::solve_spd(self.a.diagonal_block(i), &mut v[d..d + n]);
+    /// Overwrites `v` with A⁻¹ v; NaN where A is not positive definite.
+    fn divide(&self, v: &mut [f64]) {
+        if self.a.is_block_diagonal() {
+            for i in 0..self.a.block_rows() {
+                self.divide_block(i, v);
+            }
+            return;
         }
+        let blocks: Vec<u32> = (0..self.a.block_rows() as u32).collect();
+        let mut factor = crate::linalg::SparseCholesky::default();
+        if factor.factor(&self.a, &blocks) {
+            factor.solve(v);
+        } else {
+            v.fill(f64::NAN);
+        }
+    }
+
+    /// The part of block `i` of A⁻¹ v, where nothing is coupled to it.
+    pub fn divide_block(&self, i: usize, v: &mut [f64]) {
+        let (d, n) = self.a.block(i);
+        crate::linalg::dense::solve_spd(self.a.diagonal_block(i), &mut v[d..d + n]);
     }
 }
 

@@ -71,6 +71,18 @@ impl Anchor {
         }
     }
 
+    /// Mean velocity over a step of `h` seconds of a point that moves as prescribed [m/s]; zero for any other.
+    pub fn driven_velocity(&self, model: &Model, state: &State, h: f64) -> Vec3 {
+        match *self {
+            Anchor::Kinematic { body, local } => {
+                let b = &model.bodies[body.index()];
+                let at = |t: f64| b.motion.pose_at(&b.start, t).transform_point(local + b.com);
+                (at(state.t + h) - at(state.t)) / h
+            }
+            _ => Vec3::ZERO,
+        }
+    }
+
     /// Velocity in the world [m/s].
     pub fn velocity(&self, model: &Model, state: &State) -> Vec3 {
         match *self {

@@ -38,6 +38,10 @@ id!(
     NodeId
 );
 id!(
+    /// A deformable solid of the scene, in scene order.
+    SoftId
+);
+id!(
     /// A link of an articulation.
     LinkId
 );

@@ -91,9 +91,45 @@ impl BlockMat {
 
     /// Block (i, j), row-major, to be written; `None` when it is not in the pattern.
     pub fn block_mut(&mut self, i: usize, j: usize) -> Option<&mut [f64]> {
+        let e = self.entry(i, j)?;
+        Some(self.entry_mut(e))
+    }
+
+    /// Number of the stored block (i, j), for [`entry_mut`](BlockMat::entry_mut).
+    pub fn entry(&self, i: usize, j: usize) -> Option<usize> {
         let (a, b) = (self.row_start[i] as usize, self.row_start[i + 1] as usize);
-        let e = a + self.col[a..b].binary_search(&(j as u32)).ok()?;
-        Some(&mut self.values[self.value_start[e] as usize..self.value_start[e + 1] as usize])
+        Some(a + self.col[a..b].binary_search(&(j as u32)).ok()?)
+    }
+
+    /// A stored block by number, row-major, to be written.
+    pub fn entry_mut(&mut self, e: usize) -> &mut [f64] {
+        &mut self.values[self.value_start[e] as usize..self.value_start[e + 1] as usize]
+    }
+
+    /// Sets the matrix to one of a smaller pattern.
+    pub fn assign(&mut self, other: &BlockMat) {
+        if self.col.len() == other.col.len() {
+            self.values.copy_from_slice(&other.values);
+            return;
+        }
+        self.clear();
+        for i in 0..other.block_rows() {
+            for (j, values) in other.row(i) {
+                self.block_mut(i, j).expect("the pattern holds that of the other").copy_from_slice(values);
+            }
+        }
+    }
+
+    /// Adds a matrix of a smaller pattern.
+    pub fn add(&mut self, other: &BlockMat) {
+        for i in 0..other.block_rows() {
+            for (j, values) in other.row(i) {
+                let block = self.block_mut(i, j).expect("the pattern holds that of the other");
+                for (x, y) in block.iter_mut().zip(values) {
+                    *x += y;
+                }
+            }
+        }
     }
 
     /// The stored blocks of row `i` as (block column, row-major values).

@@ -2,15 +2,17 @@
 
 mod block_lu;
 mod block_mat;
-mod cholesky;
+
 pub mod dense;
 mod general_lu;
+mod sparse_cholesky;
 mod spatial;
 
 pub use block_lu::BlockLu;
 pub use block_mat::BlockMat;
-pub use cholesky::Cholesky;
+
 pub use general_lu::GeneralLu;
+pub use sparse_cholesky::SparseCholesky;
 pub use spatial::{Mat6, Vec6};
 
 /// Three numbers: a point [m], a velocity [m/s], an impulse [N·s], …

@@ -143,6 +143,17 @@ mod tests {
     }
 
     #[test]
+    fn one_tet_is_enough() {
+        let m = TetMesh { vertices: vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z], tets: vec![[0, 1, 2, 3]] };
+        let e = Locator::new(&m).embed(Vec3::new(0.1, 0.2, 0.3));
+        assert!(
+            e.is_inside() && (Vec3::from_slice(&e.weights[1..]) - Vec3::new(0.1, 0.2, 0.3)).length() < 1e-15
+        );
+        let e = Locator::new(&m).embed(Vec3::new(-1.0, 0.0, 0.0));
+        assert!(!e.is_inside() && (e.weights[0] - 2.0).abs() < 1e-15);
+    }
+
+    #[test]
     fn nodes_and_faces_belong_to_the_mesh() {
         let m = shapes::ring(0.1, 0.03, 18);
         let locator = Locator::new(&m);

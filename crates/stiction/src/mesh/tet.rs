@@ -67,6 +67,9 @@ impl TetMesh {
     ///
     /// Files disagree about the order of nodes; turning a tet changes its name, not its place. A mesh that is truly
     /// tangled has tets on the same side of a face afterwards, which [`TetMesh::check`] finds.
+    ///
+    /// # Panics
+    /// If a tet names a node that does not exist.
     pub fn orient(&mut self) -> usize {
         let mut turned = 0;
         for t in 0..self.tets.len() {
@@ -79,6 +82,9 @@ impl TetMesh {
     }
 
     /// Removes nodes that no tet uses and returns how many; the order of the others stays.
+    ///
+    /// # Panics
+    /// If a tet names a node that does not exist.
     pub fn remove_unreferenced(&mut self) -> usize {
         const UNUSED: u32 = u32::MAX;
         let mut new = vec![UNUSED; self.vertices.len()];

@@ -6,7 +6,7 @@ use super::{
     ModelSensor, ModelShape, Motion, Owner, Particle, Reads, Scene, SensorKind, Shape, SurfaceFriction,
     geometry,
 };
-use crate::coords::{BlockKind, BodyId, Layout, NodeId, Pose, ShapeId, State};
+use crate::coords::{BlockKind, BodyId, Layout, NodeId, Pose, ShapeId, SoftId, State};
 use crate::error::SceneError;
 use crate::linalg::{Mat3, Vec3};
 use parry3d_f64::shape::SharedShape;
@@ -33,6 +33,7 @@ impl Scene {
             layout: Layout::new(),
             bodies: Vec::with_capacity(self.bodies.len()),
             nodes: Vec::with_capacity(self.particles.len()),
+            solids: Vec::with_capacity(self.solids.len()),
             shapes: Vec::new(),
             joints: Vec::new(),
             forces: Vec::new(),
@@ -42,11 +43,15 @@ impl Scene {
             initial: State::default(),
             warnings: Vec::new(),
         };
+        let held = self.held_masses(&names)?;
         for (i, body) in self.bodies.iter().enumerate() {
-            add_body(&mut model, BodyId(i as u32), body)?;
+            add_body(&mut model, BodyId(i as u32), body, &held[i])?;
         }
         for (i, particle) in self.particles.iter().enumerate() {
             add_particle(&mut model, NodeId(i as u32), particle)?;
+        }
+        for solid in &self.solids {
+            solid.add_to(&mut model, &names)?;
         }
         self.add_forces(&mut model, &names)?;
         self.add_pairs(&mut model, &names)?;
@@ -66,15 +71,20 @@ impl Scene {
             .iter()
             .enumerate()
             .map(|(i, p)| ("particle", &p.name, Owner::Node(NodeId(i as u32))));
-        for (kind, name, owner) in bodies.chain(particles) {
+        let solids = self
+            .solids
+            .iter()
+            .enumerate()
+            .map(|(i, s)| ("soft body", &s.name, Owner::Solid(SoftId(i as u32))));
+        for (kind, name, owner) in bodies.chain(particles).chain(solids) {
             if name.is_empty() {
-                let (Owner::Body(BodyId(i)) | Owner::Node(NodeId(i))) = owner;
+                let (Owner::Body(BodyId(i)) | Owner::Node(NodeId(i)) | Owner::Solid(SoftId(i))) = owner;
                 return err(format!("{kind} number {}", i + 1), "the name is empty; give it one");
             }
             if names.insert(name.as_str(), owner).is_some() {
                 return err(
                     format!("{kind} `{name}`"),
-                    "the name is taken; names of bodies and particles are unique",
+                    "the name is taken; names of bodies, soft bodies and particles are unique",
                 );
             }
         }
@@ -94,6 +104,14 @@ impl Scene {
             }
             let mut at = Vec3::ZERO;
             match target {
+                Owner::Solid(_) => {
+                    if f.torque != Vec3::ZERO || f.at.is_some() {
+                        return err(
+                            item,
+                            "a soft body takes a force without torque or point of attack, shared among its nodes",
+                        );
+                    }
+                }
                 Owner::Node(_) => {
                     if f.torque != Vec3::ZERO {
                         return err(item, "a particle takes no torque; put it on a body");
@@ -149,6 +167,14 @@ impl Scene {
                     SensorKind::Joint(joint)
                 }
                 Reads::JointForce(name) => SensorKind::JointForce(find_joint(model, &item, name)?),
+                Reads::Point { body, at } => {
+                    vector(&item, "the point", *at)?;
+                    let Owner::Solid(solid) = owner(body)? else {
+                        return err(item, format!("`{body}` is not a soft body; read its pose instead"));
+                    };
+                    let (tet, weights) = model.solids[solid.index()].find(*at);
+                    SensorKind::Point { solid, tet, weights }
+                }
                 Reads::Energy => SensorKind::Energy,
             };
             model.sensors.push(ModelSensor { name: s.name.clone(), kind });
@@ -160,8 +186,8 @@ impl Scene {
         for p in &self.pairs {
             let item = format!("pair `{}`, `{}`", p.a, p.b);
             let body = |name: &str| match find(names, &item, name)? {
-                Owner::Body(b) => Ok(b),
                 Owner::Node(_) => err(&item, format!("`{name}` is a particle; pairs are of bodies")),
+                owner => Ok(owner),
             };
             let (a, b) = (body(&p.a)?, body(&p.b)?);
             if a == b {
@@ -185,7 +211,8 @@ impl Scene {
     }
 }
 
-fn add_body(model: &mut Model, id: BodyId, body: &Body) -> Result<(), SceneError> {
+/// `held` are the masses of soft nodes that the body carries, in its frame.
+fn add_body(model: &mut Model, id: BodyId, body: &Body, held: &[MassProps]) -> Result<(), SceneError> {
     let item = format!("body `{}`", body.name);
     let start = pose(&item, "the pose", &body.pose)?;
     vector(&item, "the velocity", body.velocity)?;
@@ -198,11 +225,16 @@ fn add_body(model: &mut Model, id: BodyId, body: &Body) -> Result<(), SceneError
         let item = if body.shapes.len() == 1 { item.clone() } else { format!("{item}, shape {}", k + 1) };
         add_shape(model, Owner::Body(id), &item, shape, free)?;
     }
-    let mass = if free { mass(&item, body)? } else { MassProps::ZERO };
+    let mass = match (free, held.is_empty()) {
+        (false, _) => MassProps::ZERO,
+        (true, true) => mass(&item, body)?,
+        (true, false) => MassProps::sum(&[&[mass(&item, body)?], held].concat()),
+    };
     // Poses of shapes were relative to the body frame up to here.
     for s in &mut model.shapes[first..] {
         s.local.translation -= mass.com;
         s.reach = geometry::reach(&s.geometry, &s.local);
+        s.scale = s.reach;
     }
 
     let mut out = ModelBody {
@@ -255,12 +287,14 @@ fn add_particle(model: &mut Model, id: NodeId, p: &Particle) -> Result<(), Scene
         friction: SurfaceFriction::Isotropic(p.friction),
         restitution: p.restitution,
         reach: p.radius,
+        scale: p.radius,
     });
     let block = model.layout.push(BlockKind::Node);
     let b = model.layout.blocks()[block];
     model.initial.q.extend(p.position.to_array());
     model.initial.v.extend(p.velocity.to_array());
-    model.nodes.push(ModelNode { name: p.name.clone(), block, dof: b.v, q: b.q, mass: p.mass, shape });
+    let (shape, solid) = (Some(shape), None);
+    model.nodes.push(ModelNode { name: p.name.clone(), block, dof: b.v, q: b.q, mass: p.mass, shape, solid });
     Ok(())
 }
 
@@ -303,6 +337,7 @@ fn add_shape(
         friction,
         restitution: shape.restitution,
         reach: 0.0,
+        scale: 0.0,
     });
     Ok(())
 }
@@ -398,7 +433,7 @@ fn motion(item: &str, motion: &Motion) -> Result<Motion, SceneError> {
             vector(item, "the velocity of its motion", *velocity)?;
             vector(item, "the spin of its motion", *spin)?;
         }
-        Motion::Keyframes(keys) => {
+        Motion::Keyframes { keys, ease } => {
             if keys.is_empty() {
                 return err(item, "it has no keyframes; give at least one, or make it fixed");
             }
@@ -420,7 +455,7 @@ fn motion(item: &str, motion: &Motion) -> Result<Motion, SceneError> {
                 );
                 return err(item, problem);
             }
-            return Ok(Motion::Keyframes(keys));
+            return Ok(Motion::Keyframes { keys, ease: *ease });
         }
     }
     Ok(motion.clone())
@@ -440,7 +475,8 @@ fn warn_about_masses(model: &mut Model) {
     let mut warnings = Vec::new();
     let bodies =
         model.bodies.iter().filter(|b| b.block.is_some()).map(|b| (format!("body `{}`", b.name), b.mass));
-    let nodes = model.nodes.iter().map(|n| (format!("particle `{}`", n.name), n.mass));
+    let particles = model.nodes.iter().filter(|n| n.solid.is_none());
+    let nodes = particles.map(|n| (format!("particle `{}`", n.name), n.mass));
     let masses: Vec<(String, f64)> = bodies.chain(nodes).collect();
     for (item, mass) in &masses {
         if *mass < TINY_MASS {
@@ -484,12 +520,12 @@ pub(super) fn find(names: &HashMap<&str, Owner>, item: &str, name: &str) -> Resu
         let more = if total > known.len() { ", …" } else { "" };
         SceneError::new(
             item,
-            format!("there is no body or particle `{name}`; known are {}{more}", known.join(", ")),
+            format!("there is no body, soft body or particle `{name}`; known are {}{more}", known.join(", ")),
         )
     })
 }
 
-fn positive(item: &str, what: &str, x: f64) -> Result<(), SceneError> {
+pub(super) fn positive(item: &str, what: &str, x: f64) -> Result<(), SceneError> {
     match x.is_finite() && x > 0.0 {
         true => Ok(()),
         false => err(item, format!("{what} must be positive and finite; got {x}")),
@@ -503,14 +539,14 @@ pub(super) fn vector(item: &str, what: &str, x: Vec3) -> Result<(), SceneError> 
     }
 }
 
-fn friction_coefficient(item: &str, mu: f64) -> Result<(), SceneError> {
+pub(super) fn friction_coefficient(item: &str, mu: f64) -> Result<(), SceneError> {
     match mu.is_finite() && mu >= 0.0 {
         true => Ok(()),
         false => err(item, format!("friction must be finite and not negative; got {mu}")),
     }
 }
 
-fn restitution(item: &str, e: f64) -> Result<(), SceneError> {
+pub(super) fn restitution(item: &str, e: f64) -> Result<(), SceneError> {
     match (0.0..=1.0).contains(&e) {
         true => Ok(()),
         false => err(item, format!("restitution must lie between 0 and 1; got {e}")),
@@ -518,7 +554,7 @@ fn restitution(item: &str, e: f64) -> Result<(), SceneError> {
 }
 
 /// The pose with its quaternion made a unit.
-fn pose(item: &str, what: &str, pose: &Pose) -> Result<Pose, SceneError> {
+pub(super) fn pose(item: &str, what: &str, pose: &Pose) -> Result<Pose, SceneError> {
     vector(item, &format!("the position of {what}"), pose.translation)?;
     let length = pose.rotation.length();
     if !(length.is_finite() && length > 1e-9) {

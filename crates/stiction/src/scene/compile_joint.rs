@@ -32,7 +32,7 @@ impl Scene {
             }
             let body = |name: &str| match find(names, &item, name)? {
                 Owner::Body(b) => Ok(b),
-                Owner::Node(_) => err(&item, format!("`{name}` is a particle; joints hold bodies")),
+                _ => err(&item, format!("`{name}` is not a rigid body; joints hold rigid bodies")),
             };
             let a = joint.a.as_deref().map(body).transpose()?;
             let b = body(&joint.b)?;
@@ -49,6 +49,7 @@ impl Scene {
 
 /// Bodies that a joint holds pass through each other, unless the scene has a rule for them.
 fn part(model: &mut Model, a: BodyId, b: BodyId) {
+    let (a, b) = (Owner::Body(a), Owner::Body(b));
     if !model.pairs.iter().any(|p| (p.a, p.b) == (a, b)) {
         model.pairs.push(ModelPair { a, b, collide: false, friction: None, restitution: None });
     }

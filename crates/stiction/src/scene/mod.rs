@@ -2,16 +2,20 @@
 
 mod compile;
 mod compile_joint;
+mod compile_soft;
 mod geometry;
 mod joint;
 mod mass;
 mod model;
 mod model_joint;
+mod soft;
 
 pub use joint::{Joint, JointAnchor, JointKind, JointSprings, Motor, Path, Spring, Target};
 pub use model::{
-    Model, ModelBody, ModelForce, ModelNode, ModelPair, ModelSensor, ModelShape, Owner, SensorKind,
+    Model, ModelBody, ModelForce, ModelNode, ModelPair, ModelSensor, ModelShape, ModelSolid, Owner,
+    SensorKind,
 };
+pub use soft::{Attachment, MassMatrix, NodeSelection, SoftBody};
 
 pub use model_joint::{JointBlock, JointPlace, JointRow, Measure, ModelJoint, Role};
 
@@ -31,6 +35,8 @@ pub struct Scene {
     pub particles: Vec<Particle>,
     /// What holds bodies together.
     pub joints: Vec<Joint>,
+    /// Deformable solids.
+    pub solids: Vec<SoftBody>,
     /// Forces and torques on bodies and particles.
     pub forces: Vec<Force>,
     /// What is read out at every step.
@@ -184,8 +190,24 @@ pub enum Motion {
         /// Angular velocity [rad/s], world axes.
         spin: Vec3,
     },
-    /// Through poses at given times: straight lines and constant spin between them, still before and after.
-    Keyframes(Vec<Keyframe>),
+    /// Through poses at given times: along straight lines and about fixed axes between them, still before and after.
+    Keyframes {
+        /// The poses, in order of time.
+        keys: Vec<Keyframe>,
+        /// How fast it goes between two of them.
+        ease: Ease,
+    },
+}
+
+/// How a body goes from one key to the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ease {
+    /// At constant speed.
+    #[default]
+    Linear,
+    /// From rest to rest: 3s² − 2s³ of the way at the share s of the time.
+    Smooth,
 }
 
 /// A pose at a time.
@@ -316,7 +338,7 @@ pub struct Particle {
 /// A force or torque on a body or a particle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Force {
-    /// Name of the body or particle.
+    /// Name of the body, particle or soft body; on a soft body it acts on all free nodes in proportion to their mass.
     pub target: String,
     /// Force [N], world axes.
     pub force: Vec3,
@@ -342,9 +364,9 @@ pub struct Sensor {
 /// What a sensor reads.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reads {
-    /// Pose of a body frame: x, y, z [m], qw, qx, qy, qz. A particle gives x, y, z.
+    /// Pose of a body frame: x, y, z [m], qw, qx, qy, qz. A particle gives x, y, z, a soft body its centre of mass.
     Pose(String),
-    /// Velocity of the centre of mass [m/s] and ω [rad/s], world axes. A particle gives vx, vy, vz.
+    /// Velocity of the centre of mass [m/s] and ω [rad/s], world axes. Particles and soft bodies give vx, vy, vz.
     Velocity(String),
     /// Sum of the contact forces [N], world axes, that all others exert on this body.
     ContactForce(String),
@@ -355,6 +377,13 @@ pub enum Reads {
     /// Force [N] and moment about its anchor [N·m], world axes, that a joint exerts on its body b: rigid rows, springs,
     /// stops, friction and motor together. Its body a takes the opposite at the same point.
     JointForce(String),
-    /// Kinetic, potential (gravity) and total energy [J].
+    /// Position [m] of the point of a soft body that is at `at` in the frame of its mesh at rest.
+    Point {
+        /// Name of the soft body.
+        body: String,
+        /// The point [m].
+        at: Vec3,
+    },
+    /// Kinetic, potential (gravity), elastic and total energy [J].
     Energy,
 }

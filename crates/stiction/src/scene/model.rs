@@ -1,7 +1,8 @@
 //! The compiled scene: constant, flat, numbered.
 
-use super::{ContactSettings, Keyframe, Motion};
-use crate::coords::{BodyId, Layout, NodeId, Pose, ShapeId, State, rotation};
+use super::{ContactSettings, Ease, Keyframe, Motion};
+use crate::coords::{Anchor, BodyId, Layout, NodeId, Pose, ShapeId, SoftId, State, rotation};
+use crate::elastic::TetAssembly;
 use crate::linalg::{Mat3, Quat, Vec3};
 use parry3d_f64::shape::SharedShape;
 
@@ -16,9 +17,11 @@ pub struct Model {
     pub layout: Layout,
     /// Bodies in scene order.
     pub bodies: Vec<ModelBody>,
-    /// Particles in scene order.
+    /// Particles in scene order, then the nodes of deformable solids that move freely.
     pub nodes: Vec<ModelNode>,
-    /// Collision shapes, body by body, then one per particle.
+    /// Deformable solids in scene order.
+    pub solids: Vec<ModelSolid>,
+    /// Collision shapes, body by body, then one per particle, then one per free surface node of each solid.
     pub shapes: Vec<ModelShape>,
     /// Joints in scene order.
     pub joints: Vec<super::ModelJoint>,
@@ -90,17 +93,46 @@ pub struct ModelNode {
     pub q: usize,
     /// Mass [kg].
     pub mass: f64,
-    /// Its shape.
-    pub shape: ShapeId,
+    /// Its shape; nodes inside a solid have none.
+    pub shape: Option<ShapeId>,
+    /// The solid of which it is a node.
+    pub solid: Option<SoftId>,
+}
+
+/// A deformable solid of the model.
+#[derive(Clone)]
+pub struct ModelSolid {
+    /// Name in the scene.
+    pub name: String,
+    /// What moves each vertex of its mesh: a node of its own, or the body or the world that holds it.
+    pub vertices: Vec<Anchor>,
+    /// Positions at rest in the frame of the mesh [m].
+    pub rest: Vec<Vec3>,
+    /// Vertices of each tetrahedron.
+    pub tets: Vec<[u32; 4]>,
+    /// Triangles of its surface, counter-clockwise seen from outside.
+    pub surface: Vec<[u32; 3]>,
+    /// Elements: forces and stiffness.
+    pub elements: TetAssembly,
+    /// Lumped mass of each vertex [kg]; that of held vertices belongs to the body that holds them.
+    pub mass: Vec<f64>,
+    /// Off-diagonal mass is kept.
+    pub consistent_mass: bool,
+    /// Its free nodes, a range of [`Model::nodes`].
+    pub nodes: std::ops::Range<usize>,
+    /// Mean length of its edges [m].
+    pub edge: f64,
 }
 
 /// To whom a shape belongs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Owner {
     /// A rigid body.
     Body(BodyId),
-    /// A particle.
+    /// A particle, or a node of a solid.
     Node(NodeId),
+    /// A deformable solid as a whole: named by sensors, forces and pairs; its shapes belong to its nodes.
+    Solid(SoftId),
 }
 
 /// A collision shape of the model.
@@ -118,6 +150,8 @@ pub struct ModelShape {
     pub restitution: f64,
     /// Radius of the smallest sphere about the owner's centre of mass that holds the shape [m]; infinite for a plane.
     pub reach: f64,
+    /// The length by which tolerances are measured [m]: its reach, or the edge length of the solid whose node it is.
+    pub scale: f64,
 }
 
 /// A force of the model.
@@ -138,11 +172,11 @@ pub struct ModelForce {
 }
 
 /// What a sensor of the model reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SensorKind {
-    /// Pose of the body frame, or position of a particle.
+    /// Pose of the body frame, position of a particle, or centre of mass of a solid.
     Pose(Owner),
-    /// Velocity of the centre of mass and ω, or velocity of a particle.
+    /// Velocity of the centre of mass and ω, or velocity of a particle or of the centre of mass of a solid.
     Velocity(Owner),
     /// Sum of contact forces on it [N].
     ContactForce(Owner),
@@ -152,7 +186,16 @@ pub enum SensorKind {
     Joint(usize),
     /// Force and moment of this joint on its body b [N, N·m].
     JointForce(usize),
-    /// Kinetic, potential and total energy [J].
+    /// Position of a point of a solid [m].
+    Point {
+        /// The solid.
+        solid: SoftId,
+        /// The tetrahedron that holds it.
+        tet: u32,
+        /// Weights of its vertices.
+        weights: [f64; 4],
+    },
+    /// Kinetic, potential, elastic and total energy [J].
     Energy,
 }
 
@@ -170,13 +213,13 @@ impl ModelSensor {
     pub fn columns(&self) -> &'static [&'static str] {
         match self.kind {
             SensorKind::Pose(Owner::Body(_)) => &["x", "y", "z", "qw", "qx", "qy", "qz"],
-            SensorKind::Pose(Owner::Node(_)) => &["x", "y", "z"],
+            SensorKind::Pose(_) | SensorKind::Point { .. } => &["x", "y", "z"],
             SensorKind::Velocity(Owner::Body(_)) => &["vx", "vy", "vz", "wx", "wy", "wz"],
-            SensorKind::Velocity(Owner::Node(_)) => &["vx", "vy", "vz"],
+            SensorKind::Velocity(_) => &["vx", "vy", "vz"],
             SensorKind::ContactForce(_) | SensorKind::PairForce(..) => &["fx", "fy", "fz"],
             SensorKind::Joint(_) => &["position", "rate"],
             SensorKind::JointForce(_) => &["fx", "fy", "fz", "tx", "ty", "tz"],
-            SensorKind::Energy => &["kinetic", "potential", "total"],
+            SensorKind::Energy => &["kinetic", "potential", "elastic", "total"],
         }
     }
 }
@@ -184,10 +227,10 @@ impl ModelSensor {
 /// The rule of a pair of bodies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ModelPair {
-    /// Smaller id.
-    pub a: BodyId,
-    /// Larger id.
-    pub b: BodyId,
+    /// The smaller of both.
+    pub a: Owner,
+    /// The larger of both.
+    pub b: Owner,
     /// False: they pass through each other.
     pub collide: bool,
     /// Friction of the pair, if given.
@@ -240,10 +283,52 @@ impl Model {
         Vec3::from_slice(&state.v[self.nodes[node.index()].dof..])
     }
 
-    /// The rule of a pair of bodies, if the scene gives one.
-    pub fn pair_rule(&self, a: BodyId, b: BodyId) -> Option<&ModelPair> {
+    /// The solid instead of its nodes; anything else as it is.
+    pub fn whole(&self, owner: Owner) -> Owner {
+        match owner {
+            Owner::Node(n) => self.nodes[n.index()].solid.map_or(owner, Owner::Solid),
+            _ => owner,
+        }
+    }
+
+    /// Owner in words, for messages.
+    pub fn describe(&self, owner: Owner) -> String {
+        let kind = match self.whole(owner) {
+            Owner::Body(_) => "body",
+            Owner::Node(_) => "particle",
+            Owner::Solid(_) => "soft body",
+        };
+        format!("{kind} `{}`", self.name_of(owner))
+    }
+
+    /// Name of the owner in the scene; that of its solid for a node of one.
+    pub fn name_of(&self, owner: Owner) -> &str {
+        match self.whole(owner) {
+            Owner::Body(b) => &self.bodies[b.index()].name,
+            Owner::Node(n) => &self.nodes[n.index()].name,
+            Owner::Solid(s) => &self.solids[s.index()].name,
+        }
+    }
+
+    /// Position of a vertex of a solid [m].
+    pub fn vertex_position(&self, state: &State, solid: SoftId, vertex: usize) -> Vec3 {
+        self.solids[solid.index()].vertices[vertex].position(self, state)
+    }
+
+    /// The rule of a pair of bodies or solids, if the scene gives one.
+    pub fn pair_rule(&self, a: Owner, b: Owner) -> Option<&ModelPair> {
         let key = if a <= b { (a, b) } else { (b, a) };
         self.pairs.binary_search_by(|p| (p.a, p.b).cmp(&key)).ok().map(|i| &self.pairs[i])
+    }
+}
+
+impl Ease {
+    /// Share of the way done, and its rate, at the share `s` of the time.
+    fn progress(self, s: f64) -> (f64, f64) {
+        match self {
+            Ease::Linear => (s, 1.0),
+            Ease::Smooth => (s * s * (3.0 - 2.0 * s), 6.0 * s * (1.0 - s)),
+        }
     }
 }
 
@@ -258,11 +343,11 @@ impl Motion {
                 pose.rotation = (rotation::exp(*spin * t) * start.rotation).normalize();
                 pose
             }
-            Motion::Keyframes(keys) => match segment(keys, t) {
+            Motion::Keyframes { keys, ease } => match segment(keys, t) {
                 Segment::Still(k) => keys[k].pose,
                 Segment::Between(k) => {
                     let (a, b) = (&keys[k], &keys[k + 1]);
-                    let s = (t - a.time) / (b.time - a.time);
+                    let s = ease.progress((t - a.time) / (b.time - a.time)).0;
                     let turn = rotation::log(b.pose.rotation * a.pose.rotation.conjugate());
                     let mut pose = a.pose;
                     pose.translation = a.pose.translation.lerp(b.pose.translation, s);
@@ -278,13 +363,14 @@ impl Motion {
         match self {
             Motion::Free | Motion::Fixed => (Vec3::ZERO, Vec3::ZERO),
             Motion::Constant { velocity, spin } => (*velocity, *spin),
-            Motion::Keyframes(keys) => match segment(keys, t) {
+            Motion::Keyframes { keys, ease } => match segment(keys, t) {
                 Segment::Still(_) => (Vec3::ZERO, Vec3::ZERO),
                 Segment::Between(k) => {
                     let (a, b) = (&keys[k], &keys[k + 1]);
                     let dt = b.time - a.time;
                     let turn = rotation::log(b.pose.rotation * a.pose.rotation.conjugate());
-                    ((b.pose.translation - a.pose.translation) / dt, turn / dt)
+                    let rate = ease.progress((t - a.time) / dt).1 / dt;
+                    ((b.pose.translation - a.pose.translation) * rate, turn * rate)
                 }
             },
         }

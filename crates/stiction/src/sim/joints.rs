@@ -50,6 +50,8 @@ pub struct Joints {
     /// Rigid rows alone, for the projection.
     rigid: ContactProblem,
     bodies: Bodies,
+    /// Stiffness of taut joints [kg·m²], by block of the body.
+    taut: Vec<(usize, Mat3)>,
     blocks: Vec<u32>,
     p: Vec<Mat3>,
     dy: Vec<Vec3>,
@@ -398,25 +400,21 @@ impl Joints {
         }
     }
 
-    /// Adds the stiffness that taut joints give to the turning of their bodies, α_q/α_a · f·r (I − r rᵀ/r²) for a force
+    /// Finds the stiffness that taut joints give to the turning of their bodies, α_q/α_a · f·r (I − r rᵀ/r²) for a force
     /// `f` of the last step at the arm `r`, where explicit arms would be unstable (a light chain under a heavy load).
     /// That makes arms implicit, as implicit Euler or the midpoint rule would have them.
-    pub fn stiffen(&self, model: &Model, state: &State, h: f64, w: Weights, a: &mut BlockMat) {
+    pub fn find_stiffness(&mut self, model: &Model, state: &State, h: f64, w: Weights) {
+        let mut taut = std::mem::take(&mut self.taut);
+        taut.clear();
         let mut add = |id: BodyId, arm: Vec3, force: Vec3| {
             let body = &model.bodies[id.index()];
             let Some(block) = body.block else { return };
             // Mean inertia across the arm.
             let (out, pull) = (arm.normalize_or_zero(), force.dot(arm));
             let inertia = body.world_inertia(state.rigid_pose(body.q).rotation);
-            if h * h * pull <= TAUT * 0.5 * (body.moments.element_sum() - out.dot(inertia * out)) {
-                return;
-            }
-            let m = a.diagonal_block_mut(block);
-            for r in 0..3 {
-                for c in 0..3 {
-                    m[6 * (3 + r) + 3 + c] +=
-                        (w.q / w.a) * pull * (f64::from(u8::from(r == c)) - out[r] * out[c]);
-                }
+            if h * h * pull > TAUT * 0.5 * (body.moments.element_sum() - out.dot(inertia * out)) {
+                let across = Mat3::IDENTITY - Mat3::from_cols(out * out.x, out * out.y, out * out.z);
+                taut.push((block, (w.q / w.a) * pull * across));
             }
         };
         for (i, j) in model.joints.iter().enumerate() {
@@ -425,6 +423,19 @@ impl Joints {
             add(j.b, place.anchor_b - place.centre_b, force);
             if let Some(id) = j.a {
                 add(id, place.anchor_b - place.centre_a, -force);
+            }
+        }
+        self.taut = taut;
+    }
+
+    /// Adds `times` what [`find_stiffness`](Joints::find_stiffness) found to `a`.
+    pub fn add_stiffness(&self, a: &mut BlockMat, times: f64) {
+        for (block, k) in &self.taut {
+            let m = a.diagonal_block_mut(*block);
+            for r in 0..3 {
+                for c in 0..3 {
+                    m[6 * (3 + r) + 3 + c] += times * k.col(c)[r];
+                }
             }
         }
     }

@@ -20,7 +20,7 @@ use crate::solvers::{SolverKind, SolverSettings, Trace};
 use velocity_step::VelocityStepper;
 
 /// How to step.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SimSettings {
     /// Time-stepping scheme.
     pub scheme: Scheme,
@@ -28,6 +28,20 @@ pub struct SimSettings {
     pub solver: SolverKind,
     /// Its settings.
     pub solver_settings: SolverSettings,
+    /// Most linearisations of elastic forces per step. One is cheap and enough for most; more make the step the
+    /// fully implicit one of the scheme.
+    pub linearizations: usize,
+}
+
+impl Default for SimSettings {
+    fn default() -> Self {
+        SimSettings {
+            scheme: Scheme::default(),
+            solver: SolverKind::default(),
+            solver_settings: SolverSettings::default(),
+            linearizations: 1,
+        }
+    }
 }
 
 /// Everything that decides how a run goes on: resuming from it is bit-identical.
@@ -112,10 +126,7 @@ impl Simulation {
 
     /// Keys of contacts in words: "body `a` – body `b`".
     pub fn describe(&self, key: &ContactKey) -> String {
-        let name = |s: crate::coords::ShapeId| match self.model.shapes[s.index()].owner {
-            Owner::Body(b) => format!("body `{}`", self.model.bodies[b.index()].name),
-            Owner::Node(n) => format!("particle `{}`", self.model.nodes[n.index()].name),
-        };
+        let name = |s: crate::coords::ShapeId| self.model.describe(self.model.shapes[s.index()].owner);
         format!("{} – {}", name(key.shape_a), name(key.shape_b))
     }
 
@@ -137,9 +148,10 @@ impl Simulation {
         self.step = s.step;
     }
 
-    /// Kinetic and potential energy now.
+    /// Energies now.
     pub fn energy(&self) -> Energy {
-        report::energy(&self.model, &self.state)
+        let elastic = self.model.solids.iter().map(|s| s.energy(&self.model, &self.state)).sum();
+        report::energy(&self.model, &self.state, elastic)
     }
 
     /// Appends the values of sensor `i` (see [`ModelSensor::columns`](crate::scene::ModelSensor::columns)).
@@ -153,6 +165,18 @@ impl Simulation {
             SensorKind::Pose(Owner::Node(n)) => {
                 out.extend(self.model.node_position(&self.state, n).to_array());
             }
+            SensorKind::Pose(Owner::Solid(s)) => {
+                out.extend(
+                    self.model.solids[s.index()].mean(|a| a.position(&self.model, &self.state)).to_array(),
+                );
+            }
+            SensorKind::Point { solid, tet, weights } => {
+                let s = &self.model.solids[solid.index()];
+                let x = |k: usize| {
+                    s.vertices[s.tets[tet as usize][k] as usize].position(&self.model, &self.state)
+                };
+                out.extend((0..4).map(|k| weights[k] * x(k)).sum::<Vec3>().to_array());
+            }
             SensorKind::Velocity(Owner::Body(b)) => {
                 let (v, w) = self.model.com_velocity(&self.state, b);
                 out.extend(v.to_array());
@@ -160,6 +184,11 @@ impl Simulation {
             }
             SensorKind::Velocity(Owner::Node(n)) => {
                 out.extend(self.model.node_velocity(&self.state, n).to_array());
+            }
+            SensorKind::Velocity(Owner::Solid(s)) => {
+                out.extend(
+                    self.model.solids[s.index()].mean(|a| a.velocity(&self.model, &self.state)).to_array(),
+                );
             }
             SensorKind::ContactForce(on) => out.extend(self.force_on(on, None).to_array()),
             SensorKind::PairForce(on, by) => out.extend(self.force_on(on, Some(by)).to_array()),
@@ -174,7 +203,7 @@ impl Simulation {
             }
             SensorKind::Energy => {
                 let e = self.energy();
-                out.extend([e.kinetic, e.potential, e.kinetic + e.potential]);
+                out.extend([e.kinetic, e.potential, e.elastic, e.total()]);
             }
         }
     }
@@ -191,7 +220,7 @@ impl Simulation {
 
     /// Sum of contact forces [N], world axes, on `on`, by anything or by one other.
     pub fn force_on(&self, on: Owner, by: Option<Owner>) -> Vec3 {
-        let owner = |s: crate::coords::ShapeId| self.model.shapes[s.index()].owner;
+        let owner = |s: crate::coords::ShapeId| self.model.whole(self.model.shapes[s.index()].owner);
         let mut sum = Vec3::ZERO;
         for (c, f) in self.contacts() {
             let (a, b) = (owner(c.key.shape_a), owner(c.key.shape_b));

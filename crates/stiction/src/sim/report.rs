@@ -74,11 +74,20 @@ pub struct Energy {
     pub kinetic: f64,
     /// −Σ m g·x, zero at the origin.
     pub potential: f64,
+    /// Stored in deformed solids, springs and rods.
+    pub elastic: f64,
 }
 
-/// Energies of a state.
-pub fn energy(model: &Model, state: &State) -> Energy {
-    let mut e = Energy::default();
+impl Energy {
+    /// Sum of all kinds [J].
+    pub fn total(self) -> f64 {
+        self.kinetic + self.potential + self.elastic
+    }
+}
+
+/// Energies of a state; the elastic one is given.
+pub fn energy(model: &Model, state: &State, elastic: f64) -> Energy {
+    let mut e = Energy { elastic, ..Energy::default() };
     for b in model.bodies.iter().filter(|b| b.block.is_some()) {
         let v = Vec3::from_slice(&state.v[b.dof..]);
         let pose = state.rigid_pose(b.q);

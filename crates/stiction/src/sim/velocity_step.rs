@@ -8,6 +8,7 @@ use crate::contact::residual::Yardstick;
 use crate::contact::warm::{Carried, Matching, WarmCache};
 use crate::contact::{ContactKey, ContactProblem, Residuals, Solution, Term};
 use crate::coords::{Anchor, BodyId, NodeId, ShapeId, State, rotation};
+use crate::dynamics::Solids;
 use crate::error::StepError;
 use crate::integrate::{Scheme, advance};
 use crate::linalg::{BlockMat, Vec3};
@@ -25,6 +26,11 @@ pub struct VelocityStepper {
     /// Contacts that were found ahead in time, by key, with the lever arms that they have there.
     late: Vec<(ContactKey, [Vec3; 2])>,
     ahead: State,
+    /// Where elastic forces are linearised again.
+    there: State,
+    solids: Solids,
+    /// M, block diagonal unless some solid has a consistent mass matrix.
+    mass: BlockMat,
     problem: ContactProblem,
     solution: Solution,
     forces: Vec<Vec3>,
@@ -33,12 +39,17 @@ pub struct VelocityStepper {
     yardstick: Yardstick,
     recovery: Recovery,
     joints: Joints,
+    /// The stepper's rows of joints that a recovery motion has to respect [m/s].
+    row_slack: Vec<Vec3>,
+    /// A v̂ and M v̂ (midpoint with solids).
+    moved_a: Vec<f64>,
+    moved_m: Vec<f64>,
     /// Gap that the step leaves in each contact, divided by h [m/s].
     slack: Vec<f64>,
-    /// The same for the rows of joints.
-    row_slack: Vec<Vec3>,
-    /// Velocity after the smooth forces of the whole step alone.
+    /// Velocity after the smooth forces of the whole step alone, elastic ones apart.
     smooth: Vec<f64>,
+    /// What solids add to b.
+    elastic: Vec<f64>,
     v_move: Vec<f64>,
     /// Midpoint only: the problem of the velocity at the end of the step, and its answer.
     end: ContactProblem,
@@ -47,6 +58,7 @@ pub struct VelocityStepper {
 
 impl VelocityStepper {
     pub fn new(model: &Model, settings: SimSettings) -> VelocityStepper {
+        let a = BlockMat::with_pattern(&model.layout, &Solids::pattern(model));
         VelocityStepper {
             settings,
             collider: Collider::new(model),
@@ -55,10 +67,10 @@ impl VelocityStepper {
             candidates: Vec::new(),
             late: Vec::new(),
             ahead: State::default(),
-            problem: ContactProblem {
-                a: BlockMat::block_diagonal(&model.layout),
-                ..ContactProblem::default()
-            },
+            there: State::default(),
+            solids: Solids::new(model, &a),
+            mass: BlockMat::with_pattern(&model.layout, &Solids::mass_pattern(model)),
+            problem: ContactProblem { a, ..ContactProblem::default() },
             solution: Solution::default(),
             forces: Vec::new(),
             warm: WarmCache::default(),
@@ -66,9 +78,12 @@ impl VelocityStepper {
             yardstick: Yardstick::default(),
             recovery: Recovery::default(),
             joints: Joints::new(model),
+            moved_a: Vec::new(),
+            moved_m: Vec::new(),
             slack: Vec::new(),
             row_slack: Vec::new(),
             smooth: Vec::new(),
+            elastic: Vec::new(),
             v_move: Vec::new(),
             end: ContactProblem::default(),
             end_solution: Solution::default(),
@@ -134,7 +149,9 @@ impl VelocityStepper {
         if self.joints.are_unloaded() {
             // How taut they are is known only now.
             self.joints.collect(model, &self.problem, &self.solution.lambda, self.contacts.len());
-            self.joints.stiffen(model, state, h, self.settings.scheme.weights(h), &mut self.problem.a);
+            self.joints.add_stiffness(&mut self.problem.a, -1.0);
+            self.joints.find_stiffness(model, state, h, self.settings.scheme.weights(h));
+            self.joints.add_stiffness(&mut self.problem.a, 1.0);
             solved = self.solver.solve(&self.problem, &mut self.solution, trace);
         }
         report.times.solve = clock.lap();
@@ -150,12 +167,23 @@ impl VelocityStepper {
             self.fill_contacts(model, state, h);
             report.times.assemble += clock.lap();
             let again = self.solver.solve(&self.problem, &mut self.solution, trace);
-            solved = SolveReport {
-                iterations: solved.iterations + again.iterations,
-                factorizations: solved.factorizations + again.factorizations,
-                ..again
-            };
+            solved = merge(solved, again);
             report.times.solve += clock.lap();
+        }
+        for _ in 1..self.settings.linearizations {
+            if self.solids.is_empty() {
+                break;
+            }
+            self.relinearize(model, state, h);
+            report.times.assemble += clock.lap();
+            let again = self.solver.solve(&self.problem, &mut self.solution, trace);
+            solved = merge(solved, again);
+            report.times.solve += clock.lap();
+            let scale = self.problem.velocity_scale.max(largest(&self.solution.v));
+            let change = self.solution.v.iter().zip(&self.v_move).map(|(v, w)| (v - w).abs());
+            if change.fold(0.0, f64::max) <= SAME_VELOCITY * scale {
+                break;
+            }
         }
         for _ in 0..MOST_JOINT_PASSES {
             if !self.joints_are_off(model, state, h) {
@@ -163,11 +191,7 @@ impl VelocityStepper {
             }
             report.times.assemble += clock.lap();
             let again = self.solver.solve(&self.problem, &mut self.solution, trace);
-            solved = SolveReport {
-                iterations: solved.iterations + again.iterations,
-                factorizations: solved.factorizations + again.factorizations,
-                ..again
-            };
+            solved = merge(solved, again);
             report.times.solve += clock.lap();
         }
         report.residuals = self.yardstick.measure(&self.problem, &self.solution);
@@ -187,7 +211,9 @@ impl VelocityStepper {
             self.row_slack.clear();
             let first = self.contacts.len();
             self.joints.slack(model, &self.problem, first, &self.solution.v, &mut self.row_slack);
+            std::mem::swap(&mut self.problem.a, &mut self.mass);
             self.recovery.solve(&mut self.problem, &self.slack, &self.row_slack);
+            std::mem::swap(&mut self.problem.a, &mut self.mass);
             for (v, w) in self.v_move.iter_mut().zip(&self.recovery.w) {
                 *v += w;
             }
@@ -209,13 +235,13 @@ impl VelocityStepper {
         }
         self.joints.count_turns(model, state);
         report.t = state.t;
-        report.energy = report::energy(model, state);
+        report.energy = report::energy(model, state, self.solids.energy(model, state));
         check_finite(model, state)?;
         report.times.advance = clock.lap();
         Ok(())
     }
 
-    /// A = M and b = M v + f/α_a for rigid bodies and particles, at the start of the step.
+    /// A = M + (α_v/α_a) D + (α_q/α_a) K and b = M v + f/α_a, at the start of the step.
     fn linearize(&mut self, model: &Model, state: &State, h: f64) {
         let w = self.settings.scheme.weights(h);
         let p = &mut self.problem;
@@ -230,7 +256,7 @@ impl VelocityStepper {
             let Some(block) = b.block else { continue };
             let r = state.rigid_pose(b.q).rotation;
             let inertia = b.world_inertia(r);
-            let a = p.a.diagonal_block_mut(block);
+            let a = self.mass.diagonal_block_mut(block);
             for k in 0..3 {
                 a[7 * k] = b.mass;
                 for l in 0..3 {
@@ -249,31 +275,81 @@ impl VelocityStepper {
             add(&mut self.smooth, b.dof + 3, b.world_inertia_inverse(r) * torque * h);
         }
         for (i, n) in model.nodes.iter().enumerate() {
-            let a = p.a.diagonal_block_mut(n.block);
+            let a = self.mass.diagonal_block_mut(n.block);
             for k in 0..3 {
                 a[4 * k] = n.mass;
             }
-            let mut force = n.mass * model.gravity;
+            let mut acceleration = model.gravity;
             for f in &model.forces {
-                if f.target == Owner::Node(NodeId(i as u32)) {
-                    force += f.share(state.t, h) * f.force;
+                match f.target {
+                    Owner::Node(id) if id == NodeId(i as u32) => {
+                        acceleration += f.share(state.t, h) * f.force / n.mass;
+                    }
+                    Owner::Solid(s) if n.solid == Some(s) => {
+                        let all = &model.nodes[model.solids[s.index()].nodes.clone()];
+                        let mass: f64 = all.iter().map(|n| n.mass).sum();
+                        acceleration += f.share(state.t, h) * f.force / mass;
+                    }
+                    _ => {}
                 }
             }
-            add(&mut self.smooth, n.dof, force * (h / n.mass));
+            add(&mut self.smooth, n.dof, acceleration * h);
         }
+        self.solids.add_consistent_mass(model, &mut self.mass);
         // b = A (v + share · (smooth − v)), share = 1/(α_a h): 1 for implicit Euler, ½ for midpoint.
         let share = 1.0 / (w.a * h);
         self.solution.v.clear();
         self.solution.v.extend(state.v.iter().zip(&self.smooth).map(|(v, s)| v + share * (s - v)));
-        p.a.mul(&self.solution.v, &mut p.b);
-        self.joints.stiffen(model, state, h, w, &mut p.a);
+        self.mass.mul(&self.solution.v, &mut p.b);
+        p.a.assign(&self.mass);
+        if !self.solids.is_empty() {
+            self.elastic.clear();
+            self.elastic.resize(p.b.len(), 0.0);
+            self.solids.add_to(model, state, w, Some(h), &mut p.a, &mut self.elastic);
+            for (b, e) in p.b.iter_mut().zip(&self.elastic) {
+                *b += e;
+            }
+            // Stiff solids go on as they went rather than as they would without elastic forces.
+            for n in model.nodes.iter().filter(|n| n.solid.is_some()) {
+                self.solution.v[n.dof..n.dof + 3].copy_from_slice(&state.v[n.dof..n.dof + 3]);
+            }
+        }
+        self.joints.find_stiffness(model, state, h, w);
+        self.joints.add_stiffness(&mut p.a, 1.0);
+    }
+
+    /// Newton's next step for the non-linear elastic forces: the same equations, linearised where the velocities found
+    /// lead (COND 10): `b = M v + f(q ⊞ α_q v_k)/α_a + (A − M) v_k`. Leaves v_k in `v_move`.
+    fn relinearize(&mut self, model: &Model, state: &State, h: f64) {
+        let w = self.settings.scheme.weights(h);
+        let p = &mut self.problem;
+        self.v_move.clone_from(&self.solution.v);
+        self.there.t = state.t + w.q;
+        self.there.q.clone_from(&state.q);
+        self.there.v.clone_from(&state.v);
+        self.moved_a.clear();
+        self.moved_a.extend(self.solution.v.iter().map(|v| w.q * v));
+        self.there.retract(&model.layout, &self.moved_a);
+        for (b, e) in p.b.iter_mut().zip(&self.elastic) {
+            *b -= e;
+        }
+        p.a.clear();
+        self.elastic.fill(0.0);
+        self.solids.add_to(model, &self.there, w, None, &mut p.a, &mut self.elastic);
+        p.a.mul(&self.solution.v, &mut self.moved_a);
+        for i in 0..p.b.len() {
+            self.elastic[i] += self.moved_a[i];
+            p.b[i] += self.elastic[i];
+        }
+        p.a.add(&self.mass);
+        self.joints.add_stiffness(&mut p.a, 1.0);
     }
 
     /// Rows of J, bias and friction of every contact, and the impulses of the last step as a guess.
     fn fill_contacts(&mut self, model: &Model, state: &State, h: f64) {
         let p = &mut self.problem;
         p.clear_rows();
-        let reach = |s: ShapeId| model.shapes[s.index()].reach;
+        let reach = |s: ShapeId| model.shapes[s.index()].scale;
         self.warm.carry(
             self.contacts.iter().map(|c| (c.key, c.point)),
             |key| SAME_CONTACT * reach(key.shape_a).min(reach(key.shape_b)),
@@ -327,11 +403,11 @@ impl VelocityStepper {
         let change = |dof: usize| {
             (Vec3::from_slice(&self.solution.v[dof..]) - Vec3::from_slice(&state.v[dof..])).length()
         };
-        let far = |shape: usize, moved: f64| h * (moved - fall) > SURPRISE * model.shapes[shape].reach;
+        let far = |shape: usize, moved: f64| h * (moved - fall) > SURPRISE * model.shapes[shape].scale;
         model.bodies.iter().filter(|b| b.block.is_some()).any(|b| {
             let (linear, angular) = (change(b.dof), change(b.dof + 3));
             b.shapes.clone().any(|s| far(s, linear + model.shapes[s].reach * angular))
-        }) || model.nodes.iter().any(|n| far(n.shape.index(), change(n.dof)))
+        }) || model.nodes.iter().any(|n| n.shape.is_some_and(|s| far(s.index(), change(n.dof))))
     }
 
     /// Looks for overlaps where the velocities found would lead, and adds them as contacts linearised there:
@@ -345,7 +421,7 @@ impl VelocityStepper {
         let before = self.contacts.len();
         let mut found = false;
         for c in &self.candidates {
-            let reach = |s: ShapeId| model.shapes[s.index()].reach;
+            let reach = |s: ShapeId| model.shapes[s.index()].scale;
             if c.gap > -MISSED * reach(c.key.shape_a).min(reach(c.key.shape_b)) {
                 continue;
             }
@@ -387,7 +463,7 @@ impl VelocityStepper {
             let u = p.j.mul_one(i, &self.solution.v).x + p.bias[i].x
                 - normal_bias(self.settings.scheme, model, state, c, h);
             let slack = c.gap / h + u;
-            let reach = |s: ShapeId| model.shapes[s.index()].reach;
+            let reach = |s: ShapeId| model.shapes[s.index()].scale;
             let slop = SLOP * reach(c.key.shape_a).min(reach(c.key.shape_b)) / h;
             // Twice, so that what was pushed out to the slop is left in peace.
             any |= slack < -2.0 * slop;
@@ -411,13 +487,22 @@ impl VelocityStepper {
         trace: &mut dyn Trace,
     ) {
         let (p, end, x) = (&mut self.problem, &mut self.end, &mut self.end_solution);
-        std::mem::swap(&mut p.a, &mut end.a);
         end.b.resize(p.b.len(), 0.0);
-        if !self.joints.is_empty() {
-            // Without what taut joints added.
-            set_inertia(&mut end.a, model, state);
+        self.mass.mul(&self.smooth, &mut end.b);
+        if !self.solids.is_empty() {
+            // Elastic forces over the step are those of its middle: 2 (b_e − (A − M) v̂).
+            let (av, mv) = (&mut self.moved_a, &mut self.moved_m);
+            av.resize(p.b.len(), 0.0);
+            mv.resize(p.b.len(), 0.0);
+            self.joints.add_stiffness(&mut p.a, -1.0);
+            p.a.mul(&self.solution.v, av);
+            self.joints.add_stiffness(&mut p.a, 1.0);
+            self.mass.mul(&self.solution.v, mv);
+            for i in 0..end.b.len() {
+                end.b[i] += 2.0 * (self.elastic[i] - (av[i] - mv[i]));
+            }
         }
-        end.a.mul(&self.smooth, &mut end.b);
+        std::mem::swap(&mut self.mass, &mut end.a);
         if !self.joints.is_empty() {
             // Joints hold at the end of the step where it leads, with the inertia that bodies have there.
             self.ahead.t = state.t;
@@ -472,7 +557,7 @@ impl VelocityStepper {
                 w.write_to_slice(&mut x.v[b.dof + 3..b.dof + 6]);
             }
         }
-        std::mem::swap(&mut p.a, &mut end.a);
+        std::mem::swap(&mut self.mass, &mut end.a);
         // Forces are those that changed the momentum.
         let mut loaded = x.lambda.iter();
         self.forces.clear();
@@ -502,6 +587,8 @@ impl VelocityStepper {
 
 /// Positions and velocities beyond this have squares, and so energies, that are no numbers.
 const LARGEST: f64 = 1e150;
+/// Linearisations end when velocities change by less than this share of the largest.
+const SAME_VELOCITY: f64 = 1e-13;
 /// Most times that a step looks for missed contacts and solves again.
 const MOST_PASSES: usize = 2;
 /// Most times that a step is solved again because rigid joints would not hold at its end.
@@ -528,7 +615,9 @@ impl crate::scene::ModelForce {
 /// bounces would never die out.
 fn normal_bias(scheme: Scheme, model: &Model, state: &State, c: &Contact, h: f64) -> f64 {
     let settings = &model.contact;
-    let gap = (c.gap / h).max(0.0);
+    // Nodes of solids are pushed out at once: they carry little momentum, and what they carry the solid absorbs.
+    let out = if is_soft(model, &c.a) || is_soft(model, &c.b) { settings.recovery_speed } else { 0.0 };
+    let gap = (c.gap / h).max(-out);
     if c.restitution > 0.0 && scheme == Scheme::ImplicitEuler {
         let approach = c.normal().dot(c.a.velocity(model, state) - c.b.velocity(model, state));
         if approach < -settings.restitution_threshold && c.gap + h * approach < 0.0 {
@@ -536,6 +625,28 @@ fn normal_bias(scheme: Scheme, model: &Model, state: &State, c: &Contact, h: f64
         }
     }
     gap
+}
+
+/// Work adds up, the later answer counts.
+fn merge(one: SolveReport, next: SolveReport) -> SolveReport {
+    SolveReport {
+        iterations: one.iterations + next.iterations,
+        factorizations: one.factorizations + next.factorizations,
+        ..next
+    }
+}
+
+fn largest(v: &[f64]) -> f64 {
+    v.iter().fold(0.0, |m, x| x.abs().max(m))
+}
+
+/// True for points of solids.
+fn is_soft(model: &Model, anchor: &Anchor) -> bool {
+    match *anchor {
+        Anchor::Node(n) => model.nodes[n.index()].solid.is_some(),
+        Anchor::Weighted { .. } => true,
+        _ => false,
+    }
 }
 
 /// Mean velocity over the step of a point that moves as prescribed; zero for points with columns.
@@ -615,7 +726,7 @@ fn check_finite(model: &Model, state: &State) -> Result<(), StepError> {
     }
     for n in &model.nodes {
         if !(ok(&state.q[n.q..n.q + 3]) && ok(&state.v[n.dof..n.dof + 3])) {
-            return bad(format!("particle `{}`", n.name));
+            return bad(format!("node `{}`", n.name));
         }
     }
     Ok(())

@@ -3,9 +3,7 @@
 
 use stiction::coords::{BodyId, Pose, rotation};
 use stiction::scene::{MassSpec, Owner};
-use stiction::{
-    Body, Geometry, Quat, Scene, Scheme, SimSettings, Simulation, SolverKind, SolverSettings, Vec3,
-};
+use stiction::{Body, Geometry, Quat, Scene, Scheme, SimSettings, Simulation, SolverKind, Vec3};
 
 /// Gravity of all stories [m/s²].
 pub const G: f64 = 9.81;
@@ -64,7 +62,7 @@ pub fn start(scene: &Scene, scheme: Scheme) -> Simulation {
 /// A simulation with a solver.
 pub fn start_with(scene: &Scene, scheme: Scheme, solver: SolverKind) -> Simulation {
     let model = scene.compile().expect("the scene of the story compiles");
-    Simulation::new(model, SimSettings { scheme, solver, solver_settings: SolverSettings::default() })
+    Simulation::new(model, SimSettings { scheme, solver, ..SimSettings::default() })
 }
 
 /// Takes steps of `h`, each of which must be solved.

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
 use std::borrow::Cow;
 use std::fmt;
+use stiction::scene::Ease;
 use toml::Spanned;
 
 /// A rigid body, or many with `repeat`.
@@ -236,6 +237,14 @@ pub(crate) struct GivenMotion {
     /// Poses at ascending times; straight lines and constant spin between them.
     #[schemars(with = "Option<Vec<Keyframe>>")]
     pub keyframes: Option<Spanned<Vec<Keyframe>>>,
+    /// `linear` (default) or `smooth`: from rest to rest between two keys.
+    #[serde(default)]
+    #[schemars(schema_with = "ease_names")]
+    pub ease: Option<Ease>,
+}
+
+fn ease_names(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "enum": ["linear", "smooth"] })
 }
 
 /// A pose at a time.

@@ -2,6 +2,7 @@
 //! The doc comments of the fields are what `stiction schema` prints.
 
 mod body;
+pub(crate) mod soft;
 
 pub(crate) use body::{Body, Friction, Keyframe, MeshKind, Motion, Repeat, Shape, ShapeKind};
 
@@ -13,7 +14,7 @@ use stiction::scene::Combine;
 use stiction::{Scheme, SolverKind};
 use toml::Spanned;
 
-/// A scene of rigid bodies and particles. SI units, z up, angles in degrees where a key ends in `_deg`.
+/// A scene of rigid bodies, deformable solids and particles. SI units, z up, angles in degrees where a key ends in `_deg`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SceneFile {
@@ -39,6 +40,9 @@ pub(crate) struct SceneFile {
     /// Particles.
     #[serde(default)]
     pub particle: Vec<Particle>,
+    /// Deformable solids.
+    #[serde(default)]
+    pub soft: Vec<soft::Soft>,
     /// Forces and torques.
     #[serde(default)]
     pub force: Vec<Force>,
@@ -62,6 +66,8 @@ pub(crate) struct Time {
     #[serde(default)]
     #[schemars(schema_with = "scheme_names")]
     pub scheme: Option<Scheme>,
+    /// Most linearisations of elastic forces per step; 1 where it is left out.
+    pub linearizations: Option<soft::Count>,
 }
 
 /// Contact solver.
@@ -131,11 +137,11 @@ pub(crate) struct Particle {
     pub restitution: Option<Fraction>,
 }
 
-/// A force or torque on a body or a particle.
+/// A force or torque on a body, a soft body or a particle.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Force {
-    /// Name of a free body or a particle.
+    /// Name of a free body, a soft body (all nodes share the force by their mass) or a particle.
     #[schemars(with = "String")]
     pub target: Spanned<String>,
     /// Force [N], world axes.
@@ -169,7 +175,7 @@ pub(crate) struct Pair {
     pub collide: Option<bool>,
 }
 
-/// A named read-out: exactly one of pose, velocity, contact_force, pair_force and energy.
+/// A named read-out: exactly one of pose, velocity, point, contact_force, pair_force and energy.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "SensorKeys")]
 pub(crate) struct Sensor {
@@ -193,17 +199,29 @@ pub(crate) enum SensorKind {
     Velocity(Spanned<String>),
     ContactForce(Spanned<String>),
     PairForce([Spanned<String>; 2]),
+    Point(Point),
     Energy,
 }
 
-/// A named read-out: exactly one of pose, velocity, contact_force, pair_force and energy.
+/// A point of a soft body.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Point {
+    /// Name of the soft body.
+    #[schemars(with = "String")]
+    pub soft: Spanned<String>,
+    /// Where the point is in the frame of the mesh at rest [m].
+    pub at: Triple,
+}
+
+/// A named read-out: exactly one of pose, velocity, point, contact_force, pair_force and energy.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct SensorKeys {
     /// Unique name.
     #[schemars(with = "String")]
     name: Spanned<String>,
-    /// Pose of this body (x, y, z, qw, qx, qy, qz) or position of this particle [m].
+    /// Pose of this body (x, y, z, qw, qx, qy, qz), position of this particle or centre of mass of this soft body [m].
     #[schemars(with = "Option<String>")]
     pose: Option<Spanned<String>>,
     /// Velocity of the centre of mass [m/s] and ω [rad/s] of this body, world axes; of a particle [m/s].
@@ -215,7 +233,9 @@ struct SensorKeys {
     /// Sum of the contact forces on the first by the second [N], world axes.
     #[schemars(with = "Option<[String; 2]>")]
     pair_force: Option<[Spanned<String>; 2]>,
-    /// True: kinetic, potential and total energy of the scene [J].
+    /// Position of a point of a soft body [m].
+    point: Option<Point>,
+    /// True: kinetic, potential, elastic and total energy of the scene [J].
     energy: Option<bool>,
 }
 
@@ -228,13 +248,14 @@ impl TryFrom<SensorKeys> for Sensor {
             k.velocity.map(SensorKind::Velocity),
             k.contact_force.map(SensorKind::ContactForce),
             k.pair_force.map(SensorKind::PairForce),
+            k.point.map(SensorKind::Point),
             k.energy.and_then(|on| on.then_some(SensorKind::Energy)),
         ];
         let mut given = kinds.into_iter().flatten();
         match (given.next(), given.next()) {
             (Some(reads), None) => Ok(Sensor { name: k.name, reads }),
             _ => Err("a sensor reads exactly one of `pose = \"NAME\"`, `velocity = \"NAME\"`, \
-                      `contact_force = \"NAME\"`, `pair_force = [\"ON\", \"BY\"]` and `energy = true`"),
+                      `point = { soft = \"NAME\", at = [x, y, z] }`, `contact_force = \"NAME\"`, `pair_force = [\"ON\", \"BY\"]` and `energy = true`"),
         }
     }
 }

@@ -28,6 +28,7 @@ mod sweep;
 
 use super::{ContactSolver, SolveReport, SolverSettings, Status, Trace};
 use crate::contact::bodies::Bodies;
+use crate::contact::coupled::Coupled;
 use crate::contact::islands::Islands;
 use crate::contact::local::LocalForm;
 use crate::contact::{ContactProblem, LocalProblem, Solution};
@@ -103,14 +104,27 @@ impl Settings {
     }
 }
 
+/// In which form an island was solved.
+#[derive(Clone, Copy, Default)]
+enum Form {
+    /// On the velocities of its bodies.
+    #[default]
+    Bodies,
+    /// On its Delassus matrix.
+    Coupled,
+    /// Not at all: A is not positive definite.
+    Singular,
+}
+
 /// An island with everything that solving it needs; kept from step to step.
 #[derive(Default)]
 struct Lane {
     bodies: Bodies,
+    coupled: Coupled,
     buffers: Buffers,
     r: Vec<Vec3>,
     report: SolveReport,
-    known: bool,
+    form: Form,
 }
 
 /// The default solver. Islands are solved apart, in parallel where there are several.
@@ -137,21 +151,6 @@ impl Exact {
         report.islands = usize::from(!r.is_empty());
         report
     }
-
-    /// Where dofs are coupled through `A` in a way that the body form does not know: build W.
-    fn solve_coupled(&mut self, p: &ContactProblem, x: &mut Solution, trace: &mut dyn Trace) -> SolveReport {
-        let local = LocalProblem::from_problem(p);
-        let mut form = LocalForm::new(&local);
-        let mut r: Vec<Vec3> = x.lambda.iter().zip(&p.law).map(|(l, f)| *l / f.stretch()).collect();
-        let mut report =
-            Chain::new(&mut form, &mut self.local, &self.settings, p.velocity_scale, trace).run(&mut r);
-        for (l, (r, f)) in x.lambda.iter_mut().zip(r.iter().zip(&p.law)) {
-            *l = *r * f.stretch();
-        }
-        x.v.copy_from_slice(&p.velocity_of(&x.lambda));
-        report.islands = 1;
-        report
-    }
 }
 
 impl ContactSolver for Exact {
@@ -162,23 +161,33 @@ impl ContactSolver for Exact {
     fn solve(&mut self, p: &ContactProblem, x: &mut Solution, trace: &mut dyn Trace) -> SolveReport {
         self.islands.find(p);
         let n = self.islands.len();
+        x.v.resize(p.dofs(), 0.0);
         if self.lanes.len() < n {
             self.lanes.resize_with(n, Lane::default);
         }
-        p.free_velocity(&mut x.v);
+        for i in (0..p.a.block_rows()).filter(|&i| self.islands.is_alone(i)) {
+            let (d, n) = p.a.block(i);
+            x.v[d..d + n].copy_from_slice(&p.b[d..d + n]);
+            p.divide_block(i, &mut x.v);
+        }
         let (islands, settings) = (&self.islands, &self.settings);
         let lambda = &x.lambda;
         let solve = |i: usize, lane: &mut Lane, trace: &mut dyn Trace| {
             let contacts = islands.contacts(i);
-            lane.known = lane.bodies.prepare(p, contacts);
-            if !lane.known {
-                return;
-            }
             lane.r.clear();
             lane.r.extend(contacts.iter().map(|&c| lambda[c as usize] / p.law[c as usize].stretch()));
-            let mut chain =
-                Chain::new(&mut lane.bodies, &mut lane.buffers, settings, p.velocity_scale, trace);
-            lane.report = chain.run(&mut lane.r);
+            let speed = p.velocity_scale;
+            lane.report = if !islands.is_coupled(i) && lane.bodies.prepare(p, contacts) {
+                lane.form = Form::Bodies;
+                Chain::new(&mut lane.bodies, &mut lane.buffers, settings, speed, trace).run(&mut lane.r)
+            } else if lane.coupled.prepare(p, islands.blocks(i), contacts) {
+                lane.form = Form::Coupled;
+                let mut form = LocalForm::new(&lane.coupled.local);
+                Chain::new(&mut form, &mut lane.buffers, settings, speed, trace).run(&mut lane.r)
+            } else {
+                lane.form = Form::Singular;
+                SolveReport { status: Status::Budget, velocity: f64::INFINITY, ..SolveReport::default() }
+            };
         };
         let lanes = &mut self.lanes[..n];
         if trace.wants() || n < 2 || p.contacts() < PARALLEL_CONTACTS || rayon::current_num_threads() < 2 {
@@ -188,16 +197,20 @@ impl ContactSolver for Exact {
         } else {
             lanes.par_iter_mut().enumerate().for_each(|(i, lane)| solve(i, lane, &mut ()));
         }
-        if self.lanes[..n].iter().any(|l| !l.known) {
-            return self.solve_coupled(p, x, trace);
-        }
         let mut report = SolveReport { islands: n, ..SolveReport::default() };
         for (i, lane) in self.lanes[..n].iter_mut().enumerate() {
             let contacts = self.islands.contacts(i);
             for (&c, r) in contacts.iter().zip(&lane.r) {
                 x.lambda[c as usize] = *r * p.law[c as usize].stretch();
             }
-            lane.bodies.write_velocity(&lane.r, &mut x.v);
+            match lane.form {
+                Form::Bodies => lane.bodies.write_velocity(&lane.r, &mut x.v),
+                Form::Coupled => {
+                    let blocks = self.islands.blocks(i);
+                    lane.coupled.write_velocity(p, blocks, contacts, &x.lambda, &mut x.v);
+                }
+                Form::Singular => {}
+            }
             report.iterations = report.iterations.max(lane.report.iterations);
             report.factorizations = report.factorizations.max(lane.report.factorizations);
             report.velocity = report.velocity.max(lane.report.velocity);

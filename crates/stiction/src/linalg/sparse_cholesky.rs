@@ -10,7 +10,7 @@ use faer::{Conj, MatMut, Par, Side};
 
 /// Factor of the rows and columns of some blocks of a symmetric positive definite matrix.
 #[derive(Default)]
-pub struct Cholesky {
+pub struct SparseCholesky {
     /// First local row of each block of the matrix; `NONE` for blocks outside the part.
     local: Vec<u32>,
     blocks: Vec<u32>,
@@ -45,7 +45,7 @@ impl Scratch {
 
 const NONE: u32 = u32::MAX;
 
-impl Cholesky {
+impl SparseCholesky {
     /// Factors the part of `a` that belongs to `blocks` (ascending; nothing couples them to others). False when it
     /// is not positive definite.
     pub fn factor(&mut self, a: &BlockMat, blocks: &[u32]) -> bool {
@@ -187,7 +187,7 @@ mod tests {
         let x: Vec<f64> = (0..15).map(|k| k as f64 - 6.5).collect();
         let mut b = vec![0.0; 15];
         a.mul(&x, &mut b);
-        let mut chol = Cholesky::default();
+        let mut chol = SparseCholesky::default();
         for blocks in [vec![1], vec![0, 2, 3], vec![0, 2, 3]] {
             assert!(chol.factor(&a, &blocks));
             let mut v = b.clone();

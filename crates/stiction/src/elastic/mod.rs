@@ -1,0 +1,56 @@
+//! Leaf mechanics of tetrahedral solids: strain, energy and their derivatives. Knows no `Model`, `State` or time.
+//!
+//! | looking for… | here |
+//! |---|---|
+//! | laws and their constants, what is a valid material | [`Material`], [`Law`] |
+//! | named materials with sources | [`Preset`] |
+//! | energies in principal stretches | [`Principal`] |
+//! | first Piola stress and dP/dF of them | [`Tangent`] |
+//! | fibres: stiffening layers and muscles | [`Fibre`] |
+//! | one tetrahedron: energy, force, stiffness, viscosity, mass | [`Tet`] |
+//! | compliance rows for multiplier methods | [`Rows`] |
+//! | forces and matrix blocks of a whole mesh | [`TetAssembly`] |
+//! | signed 3×3 SVD, polar rotation | [`svd`] |
+//!
+//! Everything follows from one definition per law, Ψ(s) of the principal stretches (Irving et al. 2004; Smith et
+//! al. 2019 for the eigen-structure): stress, exact, Gauss–Newton and projected stiffness, compliance and the
+//! derivatives by material constants. Signs: forces are f = −∂E/∂x, stiffness K = ∂²E/∂x² = −∂f/∂x.
+
+mod assembly;
+mod damping;
+mod error;
+mod fibre;
+mod material;
+mod neo_hookean;
+mod pattern;
+mod presets;
+mod principal;
+mod rows;
+mod stretch;
+pub mod svd;
+mod tet;
+
+pub use assembly::{TetAssembly, Weights};
+pub use damping::Damping;
+pub use error::ElasticError;
+pub use fibre::Fibre;
+pub use material::{Lame, Law, Material, Parameter};
+pub use presets::Preset;
+pub use principal::Principal;
+pub use rows::{CorotatedStretch, PrincipalStretch, Rows};
+pub use stretch::Tangent;
+pub use tet::{Element, PAIRS, Tet};
+
+/// Which second derivative of the energy a matrix is made of; always named at the call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HessianKind {
+    /// ∂²E/∂x², indefinite under compression. For gradients and tests.
+    Exact,
+    /// Bᵀ N B of the six rows [`CorotatedStretch`]: stretches and shears in the principal frame, without the
+    /// part that turns stress. Positive semidefinite; of the corotated law it is the rotated linear stiffness.
+    GaussNewton,
+    /// The exact one with negative eigenvalues of dP/dF set to zero: positive semidefinite, keeps the stiffening
+    /// under tension.
+    Projected,
+}

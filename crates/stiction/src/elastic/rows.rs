@@ -1,0 +1,127 @@
+//! Compliance rows: the same energy for methods that carry stress as a multiplier (NSN 75–84).
+//!
+//! With strains s(x), B = ∂s/∂x, σ = V Ψ_s and N = V Ψ_ss the force is f = −Bᵀσ; with λ = −σ and E = N⁻¹ Newton's rows
+//! read B Δx + E Δλ = −E (σ + λ) (80).
+
+use super::material::{Law, Material};
+use super::principal::Principal;
+use super::svd::{Svd, eigen_symmetric, svd};
+use super::tet::Tet;
+use crate::linalg::{Mat3, Vec3};
+
+/// Smallest eigenvalue of N per volume, as part of the shear modulus at rest. Below it the compliance E = N⁻¹ would
+/// lose its meaning (and its sign); NSN 9.2.2 asks for the same projection.
+const STIFFNESS_FLOOR: f64 = 1e-3;
+
+/// Strain rows of one tet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rows<const M: usize> {
+    /// Strains s.
+    pub strain: [f64; M],
+    /// B = ∂s/∂x: for each row its four vertex gradients [1/m].
+    pub b: [[Vec3; 4]; M],
+    /// σ = V Ψ_s [J].
+    pub stress: [f64; M],
+    /// N, symmetric positive definite [J].
+    pub n: [[f64; M]; M],
+    /// E = N⁻¹ [1/J].
+    pub e: [[f64; M]; M],
+}
+
+/// Six rows: three stretches sᵢ and three shears γₖ = uᵢᵀF vⱼ + uⱼᵀF vᵢ in the principal frame, which is held while
+/// differentiating; (i, j) = (k+1, k+2) mod 3. Shears are engineering shears, so that N is V μ for them at rest
+/// (correction N11) and simple shear γ has the energy V μ γ²/2. Bᵀ N B is the Gauss–Newton stiffness.
+pub type CorotatedStretch = Rows<6>;
+
+/// Three rows as NSN 9.2.2 prints them: the principal stretches alone. Bᵀ N B has no stiffness against shear in the
+/// principal frame; for comparison with the paper.
+pub type PrincipalStretch = Rows<3>;
+
+impl CorotatedStretch {
+    /// Rows of a tet at positions `x`.
+    pub fn new(tet: &Tet, material: &Material, x: &[Vec3; 4]) -> CorotatedStretch {
+        let (svd, psi, three) = stretches(tet, material, x);
+        let mut rows = Rows {
+            strain: [0.0; 6],
+            b: [[Vec3::ZERO; 4]; 6],
+            stress: [0.0; 6],
+            n: [[0.0; 6]; 6],
+            e: [[0.0; 6]; 6],
+        };
+        for i in 0..3 {
+            rows.strain[i] = three.strain[i];
+            rows.stress[i] = three.stress[i];
+            rows.b[i] = three.b[i];
+            rows.n[i][..3].copy_from_slice(&three.n[i]);
+            rows.e[i][..3].copy_from_slice(&three.e[i]);
+            // The frame diagonalises F: shears vanish where they are measured, and with them their stress.
+            let (p, q) = ((i + 1) % 3, (i + 2) % 3);
+            let (up, uq, vp, vq) = (svd.u.col(p), svd.u.col(q), svd.v.col(p), svd.v.col(q));
+            rows.b[3 + i] = tet.gradients.map(|g| up * vq.dot(g) + uq * vp.dot(g));
+            let flip = psi.flip[i].max(STIFFNESS_FLOOR * material.lame().mu);
+            rows.n[3 + i][3 + i] = 0.5 * tet.volume * flip;
+            rows.e[3 + i][3 + i] = 2.0 / (tet.volume * flip);
+        }
+        rows
+    }
+}
+
+impl PrincipalStretch {
+    /// Rows of a tet at positions `x`.
+    pub fn new(tet: &Tet, material: &Material, x: &[Vec3; 4]) -> PrincipalStretch {
+        stretches(tet, material, x).2
+    }
+}
+
+fn stretches(tet: &Tet, material: &Material, x: &[Vec3; 4]) -> (Svd, Principal, PrincipalStretch) {
+    let mut frame = svd(&tet.deformation(x));
+    if material.law == Law::Linear {
+        // Small strain knows no rotation: the frame is that of the symmetric part.
+        frame = small_strain_frame(&tet.deformation(x));
+    }
+    let Svd { u, s, v } = frame;
+    let lame = material.lame();
+    let psi = material.law.principal(lame, 0.0, s);
+    // Both N and its inverse from eigenvalues: nearly incompressible matter spreads them far.
+    let (w, q) = eigen_symmetric(&psi.hessian);
+    let w = w.max(Vec3::splat(STIFFNESS_FLOOR * lame.mu)) * tet.volume;
+    let n = q * Mat3::from_diagonal(w) * q.transpose();
+    let e = q * Mat3::from_diagonal(w.recip()) * q.transpose();
+    let array = |m: &Mat3| [m.row(0).to_array(), m.row(1).to_array(), m.row(2).to_array()];
+    let rows = Rows {
+        strain: s.to_array(),
+        b: std::array::from_fn(|i| tet.gradients.map(|g| u.col(i) * v.col(i).dot(g))),
+        stress: (psi.gradient * tet.volume).to_array(),
+        n: array(&n),
+        e: array(&e),
+    };
+    (frame, psi, rows)
+}
+
+/// (F + Fᵀ)/2 = Q diag(s) Qᵀ written as an SVD with U = V = Q.
+fn small_strain_frame(f: &Mat3) -> Svd {
+    let (s, q) = eigen_symmetric(&((*f + f.transpose()) * 0.5));
+    Svd { u: q, s, v: q }
+}
+
+impl<const M: usize> Rows<M> {
+    /// f = −Bᵀσ [N].
+    pub fn forces(&self) -> [Vec3; 4] {
+        std::array::from_fn(|a| -(0..M).map(|r| self.b[r][a] * self.stress[r]).sum::<Vec3>())
+    }
+
+    /// E (σ + λ), the residual of (80); zero when the multipliers carry the stress, λ = −σ.
+    pub fn residual(&self, lambda: &[f64; M]) -> [f64; M] {
+        std::array::from_fn(|r| (0..M).map(|c| self.e[r][c] * (self.stress[c] + lambda[c])).sum())
+    }
+
+    /// Block (a, b) of Bᵀ N B [N/m].
+    pub fn stiffness_block(&self, a: usize, b: usize) -> Mat3 {
+        let mut k = Mat3::ZERO;
+        for r in 0..M {
+            let nb: Vec3 = (0..M).map(|c| self.b[c][b] * self.n[r][c]).sum();
+            k += super::principal::outer(self.b[r][a], nb);
+        }
+        k
+    }
+}

@@ -1,0 +1,230 @@
+//! Deformable solids: from the user's description to numbered nodes, held vertices and elements.
+
+use super::compile::{err, find, friction_coefficient, pose, restitution, vector};
+use super::mass::MassProps;
+use super::{
+    MassMatrix, Model, ModelNode, ModelShape, ModelSolid, Motion, NodeSelection, Owner, Scene, SoftBody,
+    SurfaceFriction,
+};
+use crate::coords::{Anchor, BlockKind, BodyId, NodeId, Pose, ShapeId, SoftId, State};
+use crate::elastic::TetAssembly;
+use crate::error::SceneError;
+use crate::linalg::{Mat3, Vec3};
+use crate::mesh::{Locator, Surface, TetMesh};
+use parry3d_f64::shape::SharedShape;
+use std::collections::HashMap;
+
+type Names<'a> = HashMap<&'a str, Owner>;
+
+impl Scene {
+    /// Masses of the soft nodes that each body holds, in the frame of the body.
+    pub(super) fn held_masses(&self, names: &Names) -> Result<Vec<Vec<MassProps>>, SceneError> {
+        let mut held = vec![Vec::new(); self.bodies.len()];
+        for solid in &self.solids {
+            let item = format!("soft body `{}`", solid.name);
+            solid.check(&item)?;
+            let place = pose(&item, "the pose", &solid.pose)?;
+            let mass = solid.lumped_mass();
+            for (i, holder) in solid.holders(&item, names)?.into_iter().enumerate() {
+                if let Some(Holder::Body(b)) = holder {
+                    let frame = &self.bodies[b.index()].pose;
+                    let com = frame.inverse_transform_point(place.transform_point(solid.mesh.vertices[i]));
+                    held[b.index()].push(MassProps { mass: mass[i], com, inertia: Mat3::ZERO });
+                }
+            }
+        }
+        Ok(held)
+    }
+}
+
+/// Who holds a vertex.
+#[derive(Clone, Copy, PartialEq)]
+enum Holder {
+    World,
+    Body(BodyId),
+}
+
+impl SoftBody {
+    fn check(&self, item: &str) -> Result<(), SceneError> {
+        self.mesh.check().map_err(|e| SceneError::new(item, e.to_string()))?;
+        self.material.check().map_err(|e| SceneError::new(item, e.to_string()))?;
+        vector(item, "the velocity", self.velocity)?;
+        vector(item, "the spin", self.spin)?;
+        friction_coefficient(item, self.friction)?;
+        restitution(item, self.restitution)?;
+        self.damping.check().map_err(|e| SceneError::new(item, e.to_string()))?;
+        if !(self.thickness.is_finite() && self.thickness >= 0.0) {
+            return err(item, format!("thickness must be finite and not negative; got {}", self.thickness));
+        }
+        Ok(())
+    }
+
+    /// A quarter of each tetrahedron to each of its vertices [kg].
+    fn lumped_mass(&self) -> Vec<f64> {
+        let mut mass = vec![0.0; self.mesh.vertices.len()];
+        for (t, volume) in self.mesh.tets.iter().zip(self.mesh.volumes()) {
+            for &v in t {
+                mass[v as usize] += 0.25 * self.material.density * volume;
+            }
+        }
+        mass
+    }
+
+    /// Who holds each vertex.
+    fn holders(&self, item: &str, names: &Names) -> Result<Vec<Option<Holder>>, SceneError> {
+        let count = self.mesh.vertices.len();
+        let mut holders = vec![None; count];
+        for (k, a) in self.attachments.iter().enumerate() {
+            let which = format!("{item}, attachment {}", k + 1);
+            let holder = match &a.to {
+                None => Holder::World,
+                Some(name) => match find(names, &which, name)? {
+                    Owner::Body(b) => Holder::Body(b),
+                    _ => {
+                        return err(
+                            which,
+                            format!("`{name}` is not a rigid body; nodes attach to rigid bodies"),
+                        );
+                    }
+                },
+            };
+            if let NodeSelection::Nodes(nodes) = &a.nodes
+                && let Some(n) = nodes.iter().find(|n| **n as usize >= count)
+            {
+                return err(which, format!("there is no node {n}; the mesh has {count}, counted from 0"));
+            }
+            let mut any = false;
+            for (i, x) in self.mesh.vertices.iter().enumerate() {
+                if !a.nodes.holds(i as u32, *x) {
+                    continue;
+                }
+                any = true;
+                if holders[i].is_some_and(|h| h != holder) {
+                    return err(which, format!("node {i} is already held by another; a node has one holder"));
+                }
+                holders[i] = Some(holder);
+            }
+            if !any {
+                let problem = match &a.nodes {
+                    NodeSelection::Nodes(_) => "it names no node; list at least one".to_string(),
+                    NodeSelection::Box { min, max } => {
+                        let (low, high) = self.mesh.bounds().unwrap_or_default();
+                        format!(
+                            "no node lies in the box from {min} to {max}; the mesh reaches from {low} to {high} m"
+                        )
+                    }
+                };
+                return err(which, problem);
+            }
+        }
+        Ok(holders)
+    }
+
+    /// Numbers the nodes and adds the solid. Bodies are in the model already, with the masses that they hold.
+    pub(super) fn add_to(&self, model: &mut Model, names: &Names) -> Result<(), SceneError> {
+        let item = format!("soft body `{}`", self.name);
+        let place = pose(&item, "the pose", &self.pose)?;
+        let id = SoftId(model.solids.len() as u32);
+        let mass = self.lumped_mass();
+        let surface = Surface::of(&self.mesh).triangles;
+        let mut on_surface = vec![false; mass.len()];
+        for &v in surface.iter().flatten() {
+            on_surface[v as usize] = true;
+        }
+        let start: Vec<Vec3> = self.mesh.vertices.iter().map(|x| place.transform_point(*x)).collect();
+        let centre = start.iter().zip(&mass).map(|(x, m)| *x * *m).sum::<Vec3>() / mass.iter().sum::<f64>();
+        let edge = self.mesh.mean_edge();
+        let ball = SharedShape::ball(self.thickness);
+        let first = model.nodes.len();
+        let mut vertices = Vec::with_capacity(mass.len());
+        for (i, holder) in self.holders(&item, names)?.into_iter().enumerate() {
+            let x = start[i];
+            vertices.push(match holder {
+                Some(Holder::World) => Anchor::World { p: x },
+                Some(Holder::Body(b)) => {
+                    let body = &model.bodies[b.index()];
+                    let at_start = match body.motion {
+                        Motion::Free => body.start,
+                        ref path => path.pose_at(&body.start, 0.0),
+                    };
+                    Anchor::on_body(model, b, at_start.inverse_transform_point(x) - body.com)
+                }
+                None => {
+                    let node = NodeId(model.nodes.len() as u32);
+                    let shape = (on_surface[i] && self.collide).then(|| ShapeId(model.shapes.len() as u32));
+                    if shape.is_some() {
+                        model.shapes.push(ModelShape {
+                            owner: Owner::Node(node),
+                            geometry: ball.clone(),
+                            local: Pose::IDENTITY,
+                            friction: SurfaceFriction::Isotropic(self.friction),
+                            restitution: self.restitution,
+                            reach: self.thickness,
+                            scale: edge,
+                        });
+                    }
+                    let block = model.layout.push(BlockKind::Node);
+                    let b = model.layout.blocks()[block];
+                    model.initial.q.extend(x.to_array());
+                    model.initial.v.extend((self.velocity + self.spin.cross(x - centre)).to_array());
+                    model.nodes.push(ModelNode {
+                        name: format!("{}[{i}]", self.name),
+                        block,
+                        dof: b.v,
+                        q: b.q,
+                        mass: mass[i],
+                        shape,
+                        solid: Some(id),
+                    });
+                    Anchor::Node(node)
+                }
+            });
+        }
+        if model.nodes.len() == first {
+            model.warnings.push(format!("{item}: every node is held, so it does not deform freely"));
+        }
+        let material_of = vec![0; self.mesh.tets.len()];
+        let elements = TetAssembly::new(
+            &self.mesh.vertices,
+            &self.mesh.tets,
+            std::slice::from_ref(&self.material),
+            &material_of,
+            self.damping,
+        )
+        .map_err(|e| SceneError::new(&item, e.to_string()))?;
+        model.solids.push(ModelSolid {
+            name: self.name.clone(),
+            vertices,
+            elements,
+            rest: self.mesh.vertices.clone(),
+            tets: self.mesh.tets.clone(),
+            surface,
+            mass,
+            consistent_mass: self.mass == MassMatrix::Consistent,
+            nodes: first..model.nodes.len(),
+            edge,
+        });
+        Ok(())
+    }
+}
+
+impl ModelSolid {
+    /// Mean of something over the vertices by mass.
+    pub(crate) fn mean(&self, of: impl Fn(&Anchor) -> Vec3) -> Vec3 {
+        let sum: Vec3 = self.vertices.iter().zip(&self.mass).map(|(a, m)| of(a) * *m).sum();
+        sum / self.mass.iter().sum::<f64>()
+    }
+
+    /// Elastic energy [J].
+    pub(crate) fn energy(&self, model: &Model, state: &State) -> f64 {
+        let x: Vec<Vec3> = self.vertices.iter().map(|a| a.position(model, state)).collect();
+        self.elements.energy(&x)
+    }
+
+    /// The tetrahedron that holds a point of the rest shape (or the nearest one) and its weights there.
+    pub(super) fn find(&self, at: Vec3) -> (u32, [f64; 4]) {
+        let mesh = TetMesh { vertices: self.rest.clone(), tets: self.tets.clone() };
+        let e = Locator::new(&mesh).embed(at);
+        (e.tet, e.weights)
+    }
+}
