@@ -6,8 +6,9 @@
 //! 1977), and with the end velocity of the midpoint scheme RATTLE (Andersen 1983): no energy is lost in a turn. The last
 //! bits are closed by a small mass-weighted projection ([`Joints::project`]).
 //!
-//! Springs and motors are rows with softness. With the weights α of the scheme
-//! `λ = −(k (c + α_q u) + d u)/α_a ⇔ u + k c/(α_q k + d) + λ α_a/(α_q k + d) = 0`, bounded by ± limit/α_a.
+//! Springs are rows with softness: with the weights α of the scheme
+//! `λ = −(k (c + α_q u) + d u)/α_a ⇔ u + k c/(α_q k + d) + λ α_a/(α_q k + d) = 0`. Motors are the same with α_q = h
+//! and bounded by ± limit/α_a.
 
 use crate::contact::bodies::Bodies;
 use crate::contact::delassus::Delassus;
@@ -228,8 +229,9 @@ impl Joints {
     }
 
     /// Midpoint: adds to `b` what the joints did in the move, and to `end` the rows that hold at its end, in the state
-    /// `ahead`. Rigid rows gave half of their impulse in the move, springs and motors all of it; stops that carried load
-    /// and friction start anew, as contacts do.
+    /// `ahead`. Rigid rows gave half of their impulse in the move, springs all of it; stops that carried load,
+    /// friction and motors start anew, as contacts do: at the velocity of the middle a firm hold would reverse what it
+    /// holds at every step.
     pub fn fill_end(
         &self,
         model: &Model,
@@ -267,7 +269,12 @@ impl Joints {
                             rows.set(k, n, -f * p.h / length, f * p.h / length);
                             guess[k] = 2.0 * half[k];
                         }
-                        Role::Pull(..) | Role::Drive => before[k] = 2.0 * half[k],
+                        Role::Pull(..) => before[k] = 2.0 * half[k],
+                        Role::Drive => {
+                            let x = self.measure(i, &place, row.measure).0;
+                            rows.drive(k, j, x, n, rows.bias[k] / length, length, (ahead.t, p.h, 1.0 / p.h));
+                            guess[k] = 2.0 * half[k];
+                        }
                     }
                 }
                 let impulse = p.j.frame[first + at].transpose() * before;
@@ -276,7 +283,7 @@ impl Joints {
                 }
                 end.j.push(rows.frame, terms(j, model, &place, block.spin));
                 end.bias.push(rows.bias);
-                end.softness.push(Vec3::ZERO);
+                end.softness.push(rows.softness);
                 end.law.push(Law::Rows(rows.bounds));
                 lambda.push(rows.bounds.clamp(guess));
                 at += 1;
@@ -301,7 +308,7 @@ impl Joints {
                 for (k, row) in block.rows.iter().enumerate() {
                     before[k] = match row.map(|r| r.role) {
                         Some(Role::Hold(_)) => half[first + at][k],
-                        Some(Role::Pull(..) | Role::Drive) => 2.0 * half[first + at][k],
+                        Some(Role::Pull(..)) => 2.0 * half[first + at][k],
                         _ => 0.0,
                     };
                 }
@@ -493,11 +500,6 @@ impl Rows {
         let sign = row.role.sign();
         let (n, drift) = (sign * n, sign * drift);
         let (inf, gap) = (f64::INFINITY, row.role.gap(x));
-        // Springs and motors: bias and softness of a PD law with target `rate`.
-        let soft = |stiffness: f64, damping: f64, error: f64, rate: f64| {
-            let d = w.q * stiffness + damping;
-            (drift + (stiffness * error - damping * rate) / d, w.a / d)
-        };
         let (mut bias, mut softness) = (drift, 0.0);
         match row.role {
             Role::Hold(_) => {
@@ -510,24 +512,39 @@ impl Rows {
             }
             Role::Friction(f) => self.set(k, n, -f / (w.a * length), f / (w.a * length)),
             Role::Pull(_, s) => {
-                (bias, softness) = soft(s.stiffness, s.damping, gap, 0.0);
+                let d = w.q * s.stiffness + s.damping;
+                (bias, softness) = (drift + s.stiffness * gap / d, w.a / d);
                 self.set(k, n, -inf, inf);
             }
-            Role::Drive => {
-                let Some(m) = &j.motor else { return };
-                let (error, rate) = match &m.target {
-                    Target::Position(path) => {
-                        (x - path.value(t + w.q), (path.value(t + h) - path.value(t)) / h)
-                    }
-                    Target::Velocity(path) => (0.0, path.value(t + w.q)),
-                };
-                (bias, softness) = soft(m.stiffness, m.damping, error, rate);
-                let most = m.limit / (w.a * length);
-                self.set(k, n, -most, most);
-            }
+            Role::Drive => return self.drive(k, j, x, n, drift, length, (t, h, w.a)),
         }
         self.bias[k] = length * bias;
         self.softness[k] = length * length * softness;
+    }
+
+    /// Row `k` of a motor at position `x` and time `t`: the PD law at `t + h`, whatever the scheme, with forces that are
+    /// `force` per multiplier.
+    #[allow(clippy::too_many_arguments)]
+    fn drive(
+        &mut self,
+        k: usize,
+        j: &ModelJoint,
+        x: f64,
+        n: Vec3,
+        drift: f64,
+        length: f64,
+        (t, h, force): (f64, f64, f64),
+    ) {
+        let Some(m) = &j.motor else { return };
+        let (error, rate) = match &m.target {
+            Target::Position(path) => (x - path.value(t + h), (path.value(t + h) - path.value(t)) / h),
+            Target::Velocity(path) => (0.0, path.value(t + h)),
+        };
+        let d = h * m.stiffness + m.damping;
+        self.bias[k] = length * (drift + (m.stiffness * error - m.damping * rate) / d);
+        self.softness[k] = length * length * force / d;
+        let most = m.limit / (force * length);
+        self.set(k, n, -most, most);
     }
 }
 
