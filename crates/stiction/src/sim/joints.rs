@@ -21,8 +21,8 @@ use std::f64::consts::TAU;
 
 /// Errors below this share of a joint's size are rounding.
 const CLOSED: f64 = 1e-12;
-/// Errors below this share are left to the projection: another solve would not pay.
-const NEARLY_CLOSED: f64 = 1e-9;
+/// Another solve must bring the errors at least to this share of what they were; else they are left to the projection.
+const WORTH: f64 = 0.5;
 /// Most Newton steps of the projection.
 const MOST_PROJECTIONS: usize = 8;
 /// Proximal shift of the projection: loops of hinges say some things twice.
@@ -161,7 +161,8 @@ impl Joints {
     }
 
     /// Compares the rigid rows with where the velocities `v` lead: `ahead`, the state at the end of the step. Where they
-    /// are off, puts the error into the bias and asks for another solve. `first` is the block at which the joints start.
+    /// are off, puts the error into the bias and asks for another solve, as long as that gains. `first` is the block at
+    /// which the joints start, `last` the largest error before, relative to the sizes of the joints.
     pub fn relinearize(
         &mut self,
         model: &Model,
@@ -170,6 +171,7 @@ impl Joints {
         first: usize,
         v: &[f64],
         lambda: &[Vec3],
+        last: &mut f64,
     ) -> bool {
         let mut worst = 0.0_f64;
         let mut at = first;
@@ -194,7 +196,8 @@ impl Joints {
                 at += 1;
             }
         }
-        let again = worst > NEARLY_CLOSED;
+        let again = worst > CLOSED && worst < WORTH * *last;
+        *last = worst;
         if again {
             for (b, by) in change.iter().enumerate() {
                 p.bias[first + b] += *by;
@@ -229,9 +232,9 @@ impl Joints {
     }
 
     /// Midpoint: adds to `b` what the joints did in the move, and to `end` the rows that hold at its end, in the state
-    /// `ahead`. Rigid rows gave half of their impulse in the move, springs all of it; stops that carried load,
-    /// friction and motors start anew, as contacts do: at the velocity of the middle a firm hold would reverse what it
-    /// holds at every step.
+    /// `ahead`. In the move every row gave the first half of its impulse, where the bodies were at the start; springs
+    /// give the same again, all others what their law asks for at the end velocity. (At the velocity of the middle a firm
+    /// hold would reverse what it holds at every step.)
     pub fn fill_end(
         &self,
         model: &Model,
@@ -248,44 +251,42 @@ impl Joints {
             for block in &j.blocks {
                 let length = if block.spin { j.length } else { 1.0 };
                 let mut rows = Rows::EMPTY;
-                let (mut before, mut guess) = (Vec3::ZERO, Vec3::ZERO);
-                let half = given[first + at];
+                let (mut springs, half) = (Vec3::ZERO, given[first + at]);
                 for (k, row) in block.rows.iter().enumerate() {
                     let Some(row) = row else { continue };
-                    let (_, n) = self.measure(i, &place, row.measure);
+                    let (x, n) = self.measure(i, &place, row.measure);
                     let n = row.role.sign() * n;
                     rows.bias[k] = length * n.dot(if block.spin { driven.1 } else { driven.0 });
-                    match row.role {
-                        Role::Hold(_) => {
-                            rows.set(k, n, f64::NEG_INFINITY, f64::INFINITY);
-                            (before[k], guess[k]) = (half[k], half[k]);
+                    let most = match row.role {
+                        Role::Pull(..) => {
+                            springs[k] = half[k];
+                            continue;
                         }
-                        Role::Lower(_) | Role::Upper(_) if half[k] > 0.0 => {
-                            rows.set(k, n, 0.0, f64::INFINITY);
-                            guess[k] = 2.0 * half[k];
-                        }
-                        Role::Lower(_) | Role::Upper(_) => {}
-                        Role::Friction(f) => {
-                            rows.set(k, n, -f * p.h / length, f * p.h / length);
-                            guess[k] = 2.0 * half[k];
-                        }
-                        Role::Pull(..) => before[k] = 2.0 * half[k],
+                        Role::Lower(_) | Role::Upper(_) if half[k] <= 0.0 => continue,
+                        Role::Hold(_) => (f64::NEG_INFINITY, f64::INFINITY),
+                        Role::Lower(_) | Role::Upper(_) => (0.0, f64::INFINITY),
+                        Role::Friction(f) => (-f * p.h / length, f * p.h / length),
                         Role::Drive => {
-                            let x = self.measure(i, &place, row.measure).0;
                             rows.drive(k, j, x, n, rows.bias[k] / length, length, (ahead.t, p.h, 1.0 / p.h));
-                            guess[k] = 2.0 * half[k];
+                            rows.bias[k] += rows.softness[k] * half[k];
+                            (rows.bounds.lo[k], rows.bounds.hi[k])
                         }
-                    }
+                    };
+                    rows.set(k, n, most.0 - half[k], most.1 - half[k]);
                 }
-                let impulse = p.j.frame[first + at].transpose() * before;
+                let frame = p.j.frame[first + at].transpose();
                 for t in p.j.terms(first + at) {
-                    t.add_impulse(impulse, &mut end.b);
+                    t.add_impulse(frame * half, &mut end.b);
+                }
+                // The second half of a spring is the same force where the bodies are then.
+                for t in terms(j, model, &place, block.spin) {
+                    t.add_impulse(frame * springs, &mut end.b);
                 }
                 end.j.push(rows.frame, terms(j, model, &place, block.spin));
                 end.bias.push(rows.bias);
                 end.softness.push(rows.softness);
                 end.law.push(Law::Rows(rows.bounds));
-                lambda.push(rows.bounds.clamp(guess));
+                lambda.push(rows.bounds.clamp(half));
                 at += 1;
             }
         }
@@ -304,13 +305,11 @@ impl Joints {
         for (i, j) in model.joints.iter().enumerate() {
             self.memory.reaction[i] = (Vec3::ZERO, Vec3::ZERO);
             for block in &j.blocks {
-                let (mut before, after) = (Vec3::ZERO, last[first_end + at]);
+                let (mut before, after) = (half[first + at], last[first_end + at]);
                 for (k, row) in block.rows.iter().enumerate() {
-                    before[k] = match row.map(|r| r.role) {
-                        Some(Role::Hold(_)) => half[first + at][k],
-                        Some(Role::Pull(..)) => 2.0 * half[first + at][k],
-                        _ => 0.0,
-                    };
+                    if matches!(row, Some(JointRow { role: Role::Pull(..), .. })) {
+                        before[k] *= 2.0;
+                    }
                 }
                 self.memory.force[at] = (before + after) / p.h;
                 let world = p.j.frame[first + at].transpose() * before

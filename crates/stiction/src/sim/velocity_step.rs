@@ -185,8 +185,9 @@ impl VelocityStepper {
                 break;
             }
         }
+        let mut last = f64::INFINITY;
         for _ in 0..MOST_JOINT_PASSES {
-            if !self.joints_are_off(model, state, h) {
+            if !self.joints_are_off(model, state, h, &mut last) {
                 break;
             }
             report.times.assemble += clock.lap();
@@ -379,13 +380,13 @@ impl VelocityStepper {
     }
 
     /// True when the velocities found lead rigid joints to where they do not hold; the problem then knows by how much.
-    fn joints_are_off(&mut self, model: &Model, state: &State, h: f64) -> bool {
+    fn joints_are_off(&mut self, model: &Model, state: &State, h: f64, last: &mut f64) -> bool {
         if self.joints.is_empty() {
             return false;
         }
         self.look_ahead(model, state, h);
         let (first, x) = (self.contacts.len(), &self.solution);
-        self.joints.relinearize(model, &self.ahead, &mut self.problem, first, &x.v, &x.lambda)
+        self.joints.relinearize(model, &self.ahead, &mut self.problem, first, &x.v, &x.lambda, last)
     }
 
     /// Where the velocities found lead.
@@ -592,7 +593,7 @@ const SAME_VELOCITY: f64 = 1e-13;
 /// Most times that a step looks for missed contacts and solves again.
 const MOST_PASSES: usize = 2;
 /// Most times that a step is solved again because rigid joints would not hold at its end.
-const MOST_JOINT_PASSES: usize = 4;
+const MOST_JOINT_PASSES: usize = 8;
 /// Overlaps ahead that exceed this share of the smaller shape are worth another solve.
 const MISSED: f64 = 5e-3;
 /// A body that moves this share of its reach farther than assumed may meet contacts that were not looked for:
