@@ -15,6 +15,7 @@ pub mod law;
 pub mod local;
 pub mod residual;
 pub mod samples;
+pub mod soft_samples;
 pub mod warm;
 
 pub use cone::Friction;
@@ -64,6 +65,8 @@ pub struct ContactProblem {
     /// Least speed [m/s] by which velocity errors are judged: the stepper sets g·h, and solvers take the larger of it
     /// and the largest free contact velocity of what they solve.
     pub velocity_scale: f64,
+    /// Position [m] of each block at rest, for solvers that make coarse copies of soft bodies; empty where unknown.
+    pub places: Vec<Vec3>,
 }
 
 impl ContactProblem {

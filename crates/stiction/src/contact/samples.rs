@@ -210,6 +210,7 @@ pub fn duplicated(p: &ContactProblem, times: usize) -> ContactProblem {
         h: p.h,
         force_per_lambda: p.force_per_lambda,
         velocity_scale: p.velocity_scale,
+        places: p.places.clone(),
         ..ContactProblem::default()
     };
     out.j.clear();

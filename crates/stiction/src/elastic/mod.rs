@@ -15,6 +15,24 @@
 //! Everything follows from one definition per law, Ψ(s) of the principal stretches (Irving et al. 2004; Smith et
 //! al. 2019 for the eigen-structure): stress, exact, Gauss–Newton and projected stiffness, compliance and the
 //! derivatives by material constants. Signs: forces are f = −∂E/∂x, stiffness K = ∂²E/∂x² = −∂f/∂x.
+//!
+//! ```
+//! use stiction::elastic::{Damping, Preset, TetAssembly, Weights};
+//! use stiction::{Mat3, Vec3};
+//!
+//! let rest = [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z];
+//! let rubber = Preset::Rubber.material();
+//! let mut solid = TetAssembly::new(&rest, &[[0, 1, 2, 3]], &[rubber], &[0], Damping::default())?;
+//! // Pull one corner: it is drawn back.
+//! let mut x = rest;
+//! x[3].z += 0.1;
+//! let mut forces = [Vec3::ZERO; 4];
+//! let mut blocks = vec![Mat3::ZERO; solid.pairs().len()];
+//! let weights = Weights { stiffness: 1.0, damping: 0.0 };
+//! let energy = solid.assemble(&x, weights, solid.default_hessian(), &mut forces, &mut blocks);
+//! assert!(energy > 0.0 && forces[3].z < 0.0 && forces.iter().sum::<Vec3>().length() < 1e-9);
+//! # Ok::<(), stiction::elastic::ElasticError>(())
+//! ```
 
 mod assembly;
 mod damping;

@@ -138,6 +138,21 @@ impl BlockMat {
             .map(|e| (self.col[e] as usize, self.entry_values(e)))
     }
 
+    /// Columns of the blocks of row `i`, ascending.
+    pub(crate) fn columns(&self, i: usize) -> &[u32] {
+        &self.col[self.row_start[i] as usize..self.row_start[i + 1] as usize]
+    }
+
+    /// Where the values of the `k`-th block of row `i` begin in [`values`](BlockMat::values).
+    pub(crate) fn value_place(&self, i: usize, k: usize) -> usize {
+        self.value_start[self.row_start[i] as usize + k] as usize
+    }
+
+    /// All values, block after block.
+    pub(crate) fn values(&self) -> &[f64] {
+        &self.values
+    }
+
     /// y = A x.
     pub fn mul(&self, x: &[f64], y: &mut [f64]) {
         for i in 0..self.block_rows() {

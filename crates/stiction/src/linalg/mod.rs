@@ -2,15 +2,19 @@
 
 mod block_lu;
 mod block_mat;
-
+mod bsr;
+mod cholesky;
 pub mod dense;
 mod general_lu;
+pub mod krylov;
 mod sparse_cholesky;
 mod spatial;
+pub mod sweep32;
 
 pub use block_lu::BlockLu;
 pub use block_mat::BlockMat;
-
+pub use bsr::SymBsr;
+pub use cholesky::Cholesky;
 pub use general_lu::GeneralLu;
 pub use sparse_cholesky::SparseCholesky;
 pub use spatial::{Mat6, Vec6};

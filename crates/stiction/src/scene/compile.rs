@@ -158,6 +158,14 @@ impl Scene {
                     return err(item, format!("it reads the force of `{a}` on itself; name two bodies"));
                 }
                 Reads::PairForce(a, b) => SensorKind::PairForce(owner(a)?, owner(b)?),
+                Reads::Point { body, at } => {
+                    vector(&item, "the point", *at)?;
+                    let Owner::Solid(solid) = owner(body)? else {
+                        return err(item, format!("`{body}` is not a soft body; read its pose instead"));
+                    };
+                    let (tet, weights) = model.solids[solid.index()].find(*at);
+                    SensorKind::Point { solid, tet, weights }
+                }
                 Reads::Joint(name) => {
                     let joint = find_joint(model, &item, name)?;
                     if model.joints[joint].coordinate().is_none() {
@@ -167,14 +175,6 @@ impl Scene {
                     SensorKind::Joint(joint)
                 }
                 Reads::JointForce(name) => SensorKind::JointForce(find_joint(model, &item, name)?),
-                Reads::Point { body, at } => {
-                    vector(&item, "the point", *at)?;
-                    let Owner::Solid(solid) = owner(body)? else {
-                        return err(item, format!("`{body}` is not a soft body; read its pose instead"));
-                    };
-                    let (tet, weights) = model.solids[solid.index()].find(*at);
-                    SensorKind::Point { solid, tet, weights }
-                }
                 Reads::Energy => SensorKind::Energy,
             };
             model.sensors.push(ModelSensor { name: s.name.clone(), kind });

@@ -32,7 +32,10 @@ impl Scene {
             }
             let body = |name: &str| match find(names, &item, name)? {
                 Owner::Body(b) => Ok(b),
-                _ => err(&item, format!("`{name}` is not a rigid body; joints hold rigid bodies")),
+                Owner::Node(_) => err(&item, format!("`{name}` is a particle; joints hold bodies")),
+                Owner::Solid(_) => {
+                    err(&item, format!("`{name}` is soft; joints hold rigid bodies: attach its nodes to one"))
+                }
             };
             let a = joint.a.as_deref().map(body).transpose()?;
             let b = body(&joint.b)?;

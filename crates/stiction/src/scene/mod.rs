@@ -33,10 +33,10 @@ pub struct Scene {
     pub bodies: Vec<Body>,
     /// Particles (point masses with a contact radius).
     pub particles: Vec<Particle>,
-    /// What holds bodies together.
-    pub joints: Vec<Joint>,
     /// Deformable solids.
     pub solids: Vec<SoftBody>,
+    /// What holds bodies together.
+    pub joints: Vec<Joint>,
     /// Forces and torques on bodies and particles.
     pub forces: Vec<Force>,
     /// What is read out at every step.
@@ -372,11 +372,6 @@ pub enum Reads {
     ContactForce(String),
     /// Sum of the contact forces [N], world axes, that the second body exerts on the first.
     PairForce(String, String),
-    /// Position [m or rad] and rate [m/s or rad/s] of a joint with one free direction, b as seen from a.
-    Joint(String),
-    /// Force [N] and moment about its anchor [N·m], world axes, that a joint exerts on its body b: rigid rows, springs,
-    /// stops, friction and motor together. Its body a takes the opposite at the same point.
-    JointForce(String),
     /// Position [m] of the point of a soft body that is at `at` in the frame of its mesh at rest.
     Point {
         /// Name of the soft body.
@@ -384,6 +379,11 @@ pub enum Reads {
         /// The point [m].
         at: Vec3,
     },
+    /// Position [m or rad] and rate [m/s or rad/s] of a joint with one free direction, b as seen from a.
+    Joint(String),
+    /// Force [N] and moment about its anchor [N·m], world axes, that a joint exerts on its body b: rigid rows, springs,
+    /// stops, friction and motor together. Its body a takes the opposite at the same point.
+    JointForce(String),
     /// Kinetic, potential (gravity), elastic and total energy [J].
     Energy,
 }

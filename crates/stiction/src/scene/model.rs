@@ -182,10 +182,6 @@ pub enum SensorKind {
     ContactForce(Owner),
     /// Sum of contact forces of the second on the first [N].
     PairForce(Owner, Owner),
-    /// Position and rate of this joint.
-    Joint(usize),
-    /// Force and moment of this joint on its body b [N, N·m].
-    JointForce(usize),
     /// Position of a point of a solid [m].
     Point {
         /// The solid.
@@ -195,6 +191,10 @@ pub enum SensorKind {
         /// Weights of its vertices.
         weights: [f64; 4],
     },
+    /// Position and rate of this joint.
+    Joint(usize),
+    /// Force and moment of this joint on its body b [N, N·m].
+    JointForce(usize),
     /// Kinetic, potential, elastic and total energy [J].
     Energy,
 }

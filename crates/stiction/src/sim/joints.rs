@@ -449,15 +449,13 @@ impl Joints {
     /// What the rows of the joints leave to a motion that is not in the problem [m/s]: nothing for equations, springs
     /// and motors, the gap of stops.
     pub fn slack(&self, model: &Model, p: &ContactProblem, first: usize, v: &[f64], out: &mut Vec<Vec3>) {
-        let mut at = first;
-        for block in model.joints.iter().flat_map(|j| &j.blocks) {
+        for (at, block) in (first..).zip(model.joints.iter().flat_map(|j| &j.blocks)) {
             let u = p.j.mul_one(at, v) + p.bias[at];
             let stop = |k: usize| match block.rows[k] {
                 Some(JointRow { role: Role::Lower(_) | Role::Upper(_), .. }) => u[k].max(0.0),
                 _ => 0.0,
             };
             out.push(Vec3::new(stop(0), stop(1), stop(2)));
-            at += 1;
         }
     }
 
@@ -606,6 +604,21 @@ pub fn set_inertia(a: &mut BlockMat, model: &Model, state: &State) {
             m[7 * k] = b.mass;
             for l in 0..3 {
                 m[6 * (3 + k) + 3 + l] = inertia.col(l)[k];
+            }
+        }
+    }
+}
+
+/// Turns the inertia of all free bodies in `a` from one state to another.
+pub fn turn_inertia(a: &mut BlockMat, model: &Model, from: &State, to: &State) {
+    for b in &model.bodies {
+        let Some(block) = b.block else { continue };
+        let inertia = |s: &State| b.world_inertia(s.rigid_pose(b.q).rotation);
+        let change = inertia(to) - inertia(from);
+        let m = a.diagonal_block_mut(block);
+        for k in 0..3 {
+            for l in 0..3 {
+                m[6 * (3 + k) + 3 + l] += change.col(l)[k];
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The shared velocity-level step: collide → linearise → contact problem → solver → advance.
 
-use super::joints::{JointMemory, Joints, set_inertia};
+use super::joints::{JointMemory, Joints, set_inertia, turn_inertia};
 use super::recovery::{Recovery, SLOP};
 use super::{SimSettings, StepReport, report};
 use crate::collide::{Collider, Contact};
@@ -39,13 +39,13 @@ pub struct VelocityStepper {
     yardstick: Yardstick,
     recovery: Recovery,
     joints: Joints,
-    /// The stepper's rows of joints that a recovery motion has to respect [m/s].
-    row_slack: Vec<Vec3>,
     /// A v̂ and M v̂ (midpoint with solids).
     moved_a: Vec<f64>,
     moved_m: Vec<f64>,
     /// Gap that the step leaves in each contact, divided by h [m/s].
     slack: Vec<f64>,
+    /// The same for the rows of joints.
+    row_slack: Vec<Vec3>,
     /// Velocity after the smooth forces of the whole step alone, elastic ones apart.
     smooth: Vec<f64>,
     /// What solids add to b.
@@ -70,16 +70,16 @@ impl VelocityStepper {
             there: State::default(),
             solids: Solids::new(model, &a),
             mass: BlockMat::with_pattern(&model.layout, &Solids::mass_pattern(model)),
-            problem: ContactProblem { a, ..ContactProblem::default() },
+            problem: ContactProblem { a, places: places(model), ..ContactProblem::default() },
             solution: Solution::default(),
             forces: Vec::new(),
             warm: WarmCache::default(),
             matching: Matching::default(),
             yardstick: Yardstick::default(),
             recovery: Recovery::default(),
-            joints: Joints::new(model),
             moved_a: Vec::new(),
             moved_m: Vec::new(),
+            joints: Joints::new(model),
             slack: Vec::new(),
             row_slack: Vec::new(),
             smooth: Vec::new(),
@@ -252,18 +252,13 @@ impl VelocityStepper {
         p.b.resize(model.layout.nv(), 0.0);
         self.smooth.clear();
         self.smooth.extend_from_slice(&state.v);
+        set_inertia(&mut self.mass, model, state);
         // smooth = v + (whole-step impulse)/M; the scheme takes a share of it.
         for (i, b) in model.bodies.iter().enumerate() {
-            let Some(block) = b.block else { continue };
-            let r = state.rigid_pose(b.q).rotation;
-            let inertia = b.world_inertia(r);
-            let a = self.mass.diagonal_block_mut(block);
-            for k in 0..3 {
-                a[7 * k] = b.mass;
-                for l in 0..3 {
-                    a[6 * (3 + k) + 3 + l] = inertia.col(l)[k];
-                }
+            if b.block.is_none() {
+                continue;
             }
+            let r = state.rigid_pose(b.q).rotation;
             let (mut force, mut torque) = (b.mass * model.gravity, Vec3::ZERO);
             for f in &model.forces {
                 if f.target == Owner::Body(BodyId(i as u32)) {
@@ -511,7 +506,7 @@ impl VelocityStepper {
             self.ahead.v.clone_from(&state.v);
             advance(model, &mut self.ahead, &self.v_move, &self.v_move, h);
             report.joint_error = self.joints.project(model, &mut self.ahead);
-            set_inertia(&mut end.a, model, &self.ahead);
+            turn_inertia(&mut end.a, model, state, &self.ahead);
         }
         (end.h, end.force_per_lambda, end.velocity_scale) = (h, 1.0 / h, p.velocity_scale);
         end.clear_rows();
@@ -550,7 +545,7 @@ impl VelocityStepper {
         if !self.joints.is_empty() {
             self.joints.collect_end(model, (p, &self.solution.lambda, first), (end, &x.lambda, first_end));
             // `advance` takes velocities by the inertia at the start.
-            set_inertia(&mut end.a, model, state);
+            turn_inertia(&mut end.a, model, &self.ahead, state);
             for b in model.bodies.iter().filter(|b| b.block.is_some()) {
                 let w = Vec3::from_slice(&x.v[b.dof + 3..]);
                 let l = b.world_inertia(self.ahead.rigid_pose(b.q).rotation) * w;
@@ -639,6 +634,11 @@ fn merge(one: SolveReport, next: SolveReport) -> SolveReport {
 
 fn largest(v: &[f64]) -> f64 {
     v.iter().fold(0.0, |m, x| x.abs().max(m))
+}
+
+/// Where each block is at the start.
+fn places(model: &Model) -> Vec<Vec3> {
+    model.layout.blocks().iter().map(|b| Vec3::from_slice(&model.initial.q[b.q..])).collect()
 }
 
 /// True for points of solids.

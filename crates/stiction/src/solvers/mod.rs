@@ -6,6 +6,7 @@ pub mod local_solve;
 pub mod measure;
 pub mod pgs;
 pub mod row_solve;
+pub mod soft;
 mod whole;
 
 use crate::contact::{ContactProblem, Solution};

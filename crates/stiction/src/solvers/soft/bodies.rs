@@ -1,0 +1,285 @@
+//! Rigid bodies in the preconditioner: one dense matrix over all of them that knows the nodes that follow them, the
+//! contacts that are held, and the couplings of A.
+
+use super::island::{Island, NONE};
+use super::modes::{Mode, Modes};
+use crate::linalg::sweep32::{Vec4f, times, times_transposed};
+use crate::linalg::{Cholesky, Mat3, Vec3, skew};
+
+/// A slave that follows a body: x_s = G x_b.
+#[derive(Clone, Copy)]
+pub(super) struct Link {
+    pub node: u32,
+    pub body: u32,
+    /// Linear and angular part of G.
+    pub g: [Mat3; 2],
+}
+
+#[derive(Default)]
+pub(super) struct Bodies {
+    pub links: Vec<Link>,
+    /// Link of each node.
+    of_node: Vec<u32>,
+    /// Matrix of the bodies alone, and with the nodes that follow them.
+    free: Vec<f64>,
+    matrix: Vec<f64>,
+    factor: Cholesky,
+    x: Vec<f64>,
+}
+
+impl Bodies {
+    pub fn is_empty(&self) -> bool {
+        self.factor.rows() == 0
+    }
+
+    /// Collects links and factors Tᵀ A T of the bodies.
+    pub fn prepare(&mut self, island: &Island, modes: &Modes) {
+        let n = 6 * island.bodies;
+        self.links.clear();
+        if n == 0 {
+            self.of_node.clear();
+            self.factor.factor(&[], 0);
+            return;
+        }
+        self.find_links(island, modes);
+        self.free.clear();
+        self.free.resize(n * n, 0.0);
+        self.add_dynamics(island);
+        let first = island.nodes as u32;
+        each_held(island, modes, |a, ga, b, gb, p| {
+            if a >= first && b >= first {
+                let (a, b) = (((a - first) / 2) as usize, ((b - first) / 2) as usize);
+                for h in 0..2 {
+                    for k in 0..2 {
+                        let m = ga[h].transpose() * p * gb[k];
+                        add_block(&mut self.free, n, 6 * a + 3 * h, 6 * b + 3 * k, m);
+                    }
+                }
+            }
+        });
+        self.matrix.clone_from(&self.free);
+        self.add_links(island);
+        self.factor.factor(&self.matrix, n);
+        self.x.resize(n, 0.0);
+    }
+
+    /// The link of a slave; `NONE` where it follows no body.
+    pub fn link_of(&self, node: u32) -> u32 {
+        self.of_node.get(node as usize).copied().unwrap_or(NONE)
+    }
+
+    /// Adds the bodies' own matrix, without the nodes that follow them, at row and column `first` of a dense matrix.
+    pub fn add_free(&self, island: &Island, to: &mut [f64], n: usize, first: usize) {
+        let size = 6 * island.bodies;
+        for r in 0..size {
+            for c in 0..size {
+                to[(first + r) * n + first + c] += self.free[r * size + c];
+            }
+        }
+    }
+
+    fn find_links(&mut self, island: &Island, modes: &Modes) {
+        self.of_node.clear();
+        self.of_node.resize(island.nodes, NONE);
+        for (t, a) in island.touches.iter().zip(&modes.active) {
+            if a.mode == Mode::Open || a.slave == NONE {
+                continue;
+            }
+            let movers = island.movers(t);
+            let slave = &movers[a.slave as usize];
+            for m in movers {
+                let Some(arm) = m.arm else { continue };
+                let n = t.normal();
+                let project = if a.mode == Mode::Stick {
+                    Mat3::IDENTITY
+                } else {
+                    Mat3::from_cols(n * n.x, n * n.y, n * n.z)
+                };
+                let g = project * (-m.weight / slave.weight);
+                self.of_node[slave.at as usize] = self.links.len() as u32;
+                self.links.push(Link {
+                    node: slave.at,
+                    body: (m.at - island.nodes as u32) / 2,
+                    g: [g, g * skew(arm).transpose()],
+                });
+            }
+        }
+    }
+
+    /// A among the bodies.
+    fn add_dynamics(&mut self, island: &Island) {
+        let (first, n) = (island.nodes, 6 * island.bodies);
+        for i in first..first + 2 * island.bodies {
+            for e in island.low.range(i) {
+                let j = island.low.columns()[e] as usize;
+                if j >= first {
+                    let m = mat(island.low.block(e));
+                    add_block(&mut self.free, n, 3 * (i - first), 3 * (j - first), m);
+                }
+            }
+        }
+    }
+
+    /// Gᵀ A G over pairs of links, and Gᵀ A of links with bodies.
+    fn add_links(&mut self, island: &Island) {
+        let (first, n) = (island.nodes, 6 * island.bodies);
+        for l in &self.links {
+            for e in island.low.range(l.node as usize) {
+                let j = island.low.columns()[e] as usize;
+                let m = mat(island.low.block(e));
+                if j >= first {
+                    for h in 0..2 {
+                        let x = l.g[h].transpose() * m;
+                        let (row, col) = (6 * l.body as usize + 3 * h, 3 * (j - first));
+                        add_block(&mut self.matrix, n, row, col, x);
+                        add_block(&mut self.matrix, n, col, row, x.transpose());
+                    }
+                } else if self.of_node[j] != NONE {
+                    let other = &self.links[self.of_node[j] as usize];
+                    for k in 0..2 {
+                        let right = m * other.g[k];
+                        for h in 0..2 {
+                            let (row, col) = (6 * l.body as usize + 3 * h, 6 * other.body as usize + 3 * k);
+                            add_block(&mut self.matrix, n, row, col, l.g[h].transpose() * right);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Solves for the bodies alone: x_b = B⁻¹ r_b.
+    pub fn solve(&mut self, r: &[Vec4f], x: &mut [Vec4f]) {
+        for (x, r) in self.x.chunks_exact_mut(3).zip(r) {
+            for k in 0..3 {
+                x[k] = r[k] as f64;
+            }
+        }
+        self.factor.solve(&mut self.x);
+        for (x, y) in self.x.chunks_exact(3).zip(x) {
+            *y = [x[0] as f32, x[1] as f32, x[2] as f32, 0.0];
+        }
+    }
+
+    /// r_nodes −= (A T) x_b, over slaves that follow and couplings of A. `x` and `r` hold all blocks.
+    pub fn subtract_motion(&mut self, island: &Island, x: &[Vec4f], r: &mut [Vec4f]) {
+        let first = island.nodes;
+        for l in &self.links {
+            let at = first + 2 * l.body as usize;
+            let v = single(l.g[0] * wide(&x[at]) + l.g[1] * wide(&x[at + 1]));
+            for e in island.low.range(l.node as usize) {
+                let j = island.low.columns()[e] as usize;
+                if j < first {
+                    take(&mut r[j], &times_transposed(island.low.block(e), &v));
+                }
+            }
+        }
+        for i in first..first + 2 * island.bodies {
+            for e in island.low.range(i) {
+                let j = island.low.columns()[e] as usize;
+                if j < first {
+                    take(&mut r[j], &times_transposed(island.low.block(e), &x[i]));
+                }
+            }
+        }
+    }
+
+    /// (Tᵀ A x_nodes) on the bodies; `x` holds all blocks, `out` those of the bodies.
+    pub fn force_of_nodes(&mut self, island: &Island, x: &[Vec4f], out: &mut [Vec4f]) {
+        let first = island.nodes;
+        out.fill([0.0; 4]);
+        for i in first..first + 2 * island.bodies {
+            for e in island.low.range(i) {
+                let j = island.low.columns()[e] as usize;
+                if j < first {
+                    give(&mut out[i - first], &times(island.low.block(e), &x[j]));
+                }
+            }
+        }
+        for l in &self.links {
+            let mut s = [0.0; 4];
+            for e in island.low.range(l.node as usize) {
+                let j = island.low.columns()[e] as usize;
+                if j < first {
+                    give(&mut s, &times(island.low.block(e), &x[j]));
+                }
+            }
+            let s = wide(&s);
+            for h in 0..2 {
+                give(&mut out[2 * l.body as usize + h], &single(l.g[h].transpose() * s));
+            }
+        }
+    }
+}
+
+/// Calls `f(block a, [linear, angular] of J_a, block b, [...] of J_b, P)` in world axes for every pair of movers of
+/// each held contact, with the symmetric part of its spring. Nodes have a zero angular part.
+pub(super) fn each_held(
+    island: &Island,
+    modes: &Modes,
+    mut f: impl FnMut(u32, [Mat3; 2], u32, [Mat3; 2], Mat3),
+) {
+    for (t, a) in island.touches.iter().zip(&modes.active) {
+        if a.mode == Mode::Open || a.slave != NONE {
+            continue;
+        }
+        // Friction follows the normal force: a part without symmetry that only the operator has.
+        let normal = a.p.x_axis.x;
+        let p = if a.mode == Mode::Stick {
+            a.p
+        } else {
+            Mat3::from_cols(
+                Vec3::X * normal,
+                Vec3::new(0.0, a.p.y_axis.y, a.p.y_axis.z),
+                Vec3::new(0.0, a.p.z_axis.y, a.p.z_axis.z),
+            )
+        };
+        let world = t.frame.transpose() * p * t.frame;
+        let parts = |m: &super::island::Mover| {
+            let own = Mat3::IDENTITY * m.weight;
+            match m.arm {
+                Some(arm) => [own, skew(arm).transpose() * m.weight],
+                None if m.at as usize >= island.nodes => [Mat3::ZERO, own],
+                None => [own, Mat3::ZERO],
+            }
+        };
+        for m in island.movers(t) {
+            for o in island.movers(t) {
+                f(m.at, parts(m), o.at, parts(o), world);
+            }
+        }
+    }
+}
+
+fn add_block(to: &mut [f64], n: usize, row: usize, col: usize, m: Mat3) {
+    for c in 0..3 {
+        let x = m.col(c);
+        for r in 0..3 {
+            to[(row + r) * n + col + c] += x[r];
+        }
+    }
+}
+
+pub(super) fn mat(m: &[f32; 9]) -> Mat3 {
+    Mat3::from_cols_array(&m.map(f64::from))
+}
+
+pub(super) fn wide(x: &Vec4f) -> Vec3 {
+    Vec3::new(x[0] as f64, x[1] as f64, x[2] as f64)
+}
+
+pub(super) fn single(x: Vec3) -> Vec4f {
+    [x.x as f32, x.y as f32, x.z as f32, 0.0]
+}
+
+fn take(x: &mut Vec4f, y: &Vec4f) {
+    for k in 0..3 {
+        x[k] -= y[k];
+    }
+}
+
+fn give(x: &mut Vec4f, y: &Vec4f) {
+    for k in 0..3 {
+        x[k] += y[k];
+    }
+}

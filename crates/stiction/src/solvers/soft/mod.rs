@@ -1,0 +1,383 @@
+//! Exact contact of soft islands: Newton on the Alart–Curnier form in velocity space.
+//!
+//! No Delassus matrix and no factor of A. Each Newton step guesses which contacts are open, stick or slip ([`modes`]);
+//! slaves of closed contacts are eliminated, v = T y, and `S (A v − b) = 0` is solved by flexible GMRES in the norm of
+//! the inverse masses to a tenth of its start. Impulses are then read off the rows of the slaves.
+//!
+//! | part | file |
+//! |---|---|
+//! | local copy of the problem in 3×3 blocks | `island.rs` |
+//! | open, stick, slip; slaves and held contacts; T and S | `modes.rs` |
+//! | block Gauss–Seidel in 32-bit numbers | `precondition.rs` |
+//! | coarse levels for larger islands | `lattice.rs`, `multigrid.rs` |
+//! | rigid bodies in it | `bodies.rs` |
+//!
+//! Converged when both the natural map (the yardstick's, [m/s]) and the momentum error ‖A v − b − Jᵀλ‖ in the norm of
+//! the inverse masses, over √(mass of the nodes) [m/s], are below `tolerance` times the velocity scale.
+
+mod bodies;
+mod island;
+mod lattice;
+mod modes;
+mod multigrid;
+mod precondition;
+
+use super::{SolveReport, Status, Trace, TraceRecord};
+use crate::contact::law::RoundLaw;
+use crate::contact::{ContactProblem, Solution, cone};
+use crate::linalg::Vec3;
+use crate::linalg::krylov::{Fgmres, LinearSystem};
+use island::Island;
+use modes::Modes;
+use precondition::Preconditioner;
+
+/// Settings of the solver of soft islands; the defaults are those that were measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SoftSettings {
+    /// Natural map and momentum error, relative to the velocity scale, of a converged answer. 1e-6 in time stepping.
+    pub tolerance: f64,
+    /// Most Newton steps.
+    pub newton_steps: usize,
+    /// Most products with A in one Newton step.
+    pub krylov_steps: usize,
+    /// Islands of at least this many unknowns use the lattice multigrid, where the problem has places.
+    pub multigrid_from: usize,
+}
+
+impl Default for SoftSettings {
+    fn default() -> Self {
+        SoftSettings { tolerance: 1e-6, newton_steps: 40, krylov_steps: 60, multigrid_from: 5000 }
+    }
+}
+
+/// The predictor's step ρ is this over the contact's scale; larger ones cycle between open and slip.
+const FIRST_FACTOR: f64 = 0.1;
+/// Finer meshes need a smaller step, because contacts give way together while the scale is that of one node alone: from
+/// this many contacts on the factor falls with the root of their number.
+const FEW_CONTACTS: f64 = 400.0;
+/// The factor shrinks by this after every so many Newton steps without progress.
+const SHRINK: f64 = 0.3;
+const SHRINK_AFTER: usize = 8;
+/// A step that leaves more than this share of the error is tried shorter.
+const SLOW: f64 = 0.9;
+/// After this many steps without progress a shorter step is taken even where none is better than the start.
+const PATIENCE: usize = 8;
+/// Each linear solve reduces its residual by this.
+const FORCING: f64 = 0.1;
+/// … and by ten times more after each further Newton step without progress, down to this.
+const LEAST_FORCING: f64 = 1e-4;
+/// A Newton step that leaves more than this share of the error was no progress.
+const PROGRESS: f64 = 0.7;
+/// Coarse levels learn the modes in this many Newton steps of a solve.
+const MASKED_STEPS: usize = 2;
+/// No linear solve goes below this share of the momentum tolerance.
+const FLOOR_SHARE: f64 = 0.3;
+
+/// Solver of soft islands. Keeps patterns and buffers from step to step: no allocation once settled.
+#[derive(Default)]
+pub struct SoftSolver {
+    settings: SoftSettings,
+    island: Island,
+    modes: Modes,
+    preconditioner: Preconditioner,
+    krylov: Fgmres,
+    now: Iterate,
+    last: Iterate,
+    full: Iterate,
+    best: Iterate,
+    step: Vec<f64>,
+    work: Vec<f64>,
+    places: Vec<Vec3>,
+}
+
+/// The projected operator S A T with what held contacts add, and its preconditioner.
+struct Projected<'a> {
+    island: &'a Island,
+    modes: &'a Modes,
+    preconditioner: &'a mut Preconditioner,
+    x: &'a mut Vec<f64>,
+}
+
+impl LinearSystem for Projected<'_> {
+    fn apply(&mut self, y: &[f64], out: &mut [f64]) {
+        self.x.copy_from_slice(y);
+        self.modes.constrain(self.island, self.x, false);
+        self.island.a.mul(self.x, out);
+        self.modes.add_held(self.island, self.x, out);
+        self.modes.restrict(self.island, self.x, out, false);
+    }
+
+    fn precondition(&mut self, r: &[f64], z: &mut [f64]) {
+        self.preconditioner.apply(self.island, r, z);
+    }
+}
+
+/// Velocities, stretched impulses and velocities of the contacts, and the momentum error A v − b − Jᵀλ.
+#[derive(Default)]
+struct Iterate {
+    v: Vec<f64>,
+    lambda: Vec<Vec3>,
+    u: Vec<Vec3>,
+    r: Vec<f64>,
+}
+
+impl Iterate {
+    fn resize(&mut self, dofs: usize, contacts: usize) {
+        self.v.resize(dofs, 0.0);
+        self.r.resize(dofs, 0.0);
+        self.lambda.resize(contacts, Vec3::ZERO);
+        self.u.resize(contacts, Vec3::ZERO);
+    }
+
+    fn clone_from(&mut self, o: &Iterate) {
+        self.v.clone_from(&o.v);
+        self.r.clone_from(&o.r);
+        self.lambda.clone_from(&o.lambda);
+        self.u.clone_from(&o.u);
+    }
+
+    /// a + t (b − a).
+    fn blend(&mut self, a: &Iterate, b: &Iterate, t: f64) {
+        let mix = |to: &mut [f64], a: &[f64], b: &[f64]| {
+            for ((to, a), b) in to.iter_mut().zip(a).zip(b) {
+                *to = a + t * (b - a);
+            }
+        };
+        mix(&mut self.v, &a.v, &b.v);
+        mix(&mut self.r, &a.r, &b.r);
+        for c in 0..a.u.len() {
+            self.u[c] = a.u[c].lerp(b.u[c], t);
+            self.lambda[c] = a.lambda[c].lerp(b.lambda[c], t);
+        }
+    }
+}
+
+impl SoftSolver {
+    /// With settings.
+    pub fn new(settings: SoftSettings) -> SoftSolver {
+        SoftSolver { settings, ..SoftSolver::default() }
+    }
+
+    /// Changes the settings and keeps everything else.
+    pub fn set(&mut self, settings: SoftSettings) {
+        self.settings = settings;
+    }
+
+    /// Solves the part of `p` made of these blocks and contacts, which no other block or contact may touch.
+    ///
+    /// `x` holds a guess on entry (velocities extrapolated from the last two steps are best) and the answer on return,
+    /// both for these blocks and contacts only.
+    pub fn solve(
+        &mut self,
+        p: &ContactProblem,
+        blocks: &[u32],
+        contacts: &[u32],
+        x: &mut Solution,
+        trace: &mut dyn Trace,
+    ) -> SolveReport {
+        self.island.load(p, blocks, contacts);
+        let n = self.island.dofs();
+        self.places.clear();
+        if n >= self.settings.multigrid_from && !p.places.is_empty() {
+            self.places.extend(self.island.block.iter().map(|&b| p.places[b as usize]));
+        }
+        let places = if self.places.is_empty() { None } else { Some(&self.places[..]) };
+        self.preconditioner.load(&mut self.island, places);
+        for iterate in [&mut self.now, &mut self.last, &mut self.full, &mut self.best] {
+            iterate.resize(n, contacts.len());
+        }
+        self.step.resize(n, 0.0);
+        self.work.resize(n, 0.0);
+        self.island.gather(&x.v, &mut self.now.v);
+        for (l, &c) in self.now.lambda.iter_mut().zip(contacts) {
+            *l = x.lambda[c as usize] / p.law[c as usize].stretch();
+        }
+        // Errors are judged by the speed at which contacts close or slide; gaps that stay open do not count.
+        let mut scale = p.velocity_scale.max(f64::MIN_POSITIVE);
+        for (c, t) in self.island.touches.iter().enumerate() {
+            let u = self.island.relative(t, &self.now.v) + t.bias + t.softness * self.now.lambda[c];
+            scale = scale.max(match t.law {
+                RoundLaw::Cone(_) => cone::tangent_norm(u).max(-u.x),
+                rows => t.scale * rows.natural_map(Vec3::ZERO, u, t.scale).length(),
+            });
+            self.now.u[c] = u;
+        }
+        let report = self.newton(scale, trace);
+        self.preconditioner.learn(report.iterations);
+        self.island.scatter(&self.best.v, &mut x.v);
+        for (&c, l) in contacts.iter().zip(&self.best.lambda) {
+            x.lambda[c as usize] = *l * p.law[c as usize].stretch();
+        }
+        report
+    }
+
+    fn newton(&mut self, scale: f64, trace: &mut dyn Trace) -> SolveReport {
+        let tolerance = self.settings.tolerance * scale;
+        let heft = self.heft();
+        let mut report = SolveReport { status: Status::Budget, islands: 1, ..SolveReport::default() };
+        let (mut factor, mut forcing) = (self.first_factor(), FORCING);
+        self.measure_guess();
+        let mut error = self.error(heft);
+        let mut best = error;
+        self.keep_best();
+        let mut bad = 0;
+        for step in 0..self.settings.newton_steps {
+            if best <= tolerance {
+                break;
+            }
+            self.modes.choose(&self.island, &self.now.lambda, &self.now.u, factor);
+            self.preconditioner.patch(&mut self.island, &self.modes);
+            if step < MASKED_STEPS {
+                self.preconditioner.mask_lattices(&self.island, &self.modes);
+            }
+            self.last.clone_from(&self.now);
+            report.iterations += self.linear_step(FLOOR_SHARE * tolerance * heft, forcing);
+            self.evaluate();
+            let mut next = self.error(heft);
+            if next > SLOW * error && next > tolerance && bad >= PATIENCE {
+                next = self.shorten(next, error, heft);
+            }
+            error = next;
+            trace.record(TraceRecord {
+                stage: "newton",
+                iteration: report.iterations,
+                factorizations: 0,
+                residual: error / scale,
+            });
+            if error < PROGRESS * best {
+                bad = 0;
+            } else {
+                bad += 1;
+                if bad > 1 {
+                    forcing = (0.1 * forcing).max(LEAST_FORCING);
+                }
+                if bad % SHRINK_AFTER == 0 {
+                    factor *= SHRINK;
+                }
+            }
+            if error < best {
+                best = error;
+                self.keep_best();
+            }
+        }
+        if best <= tolerance {
+            report.status = Status::Converged;
+        }
+        report.velocity = best / scale;
+        report
+    }
+
+    fn first_factor(&self) -> f64 {
+        let crowd = self.island.touches.len() as f64 / FEW_CONTACTS;
+        FIRST_FACTOR / crowd.max(1.0).sqrt()
+    }
+
+    fn keep_best(&mut self) {
+        self.best.v.clone_from(&self.now.v);
+        self.best.lambda.clone_from(&self.now.lambda);
+    }
+
+    /// Tries shorter steps between the last iterate and this one, whose errors are `start` and `full`; velocities,
+    /// impulses and momentum errors are linear in the length. Takes the best where it is better than the start, or
+    /// where patience has run out. Returns the error.
+    fn shorten(&mut self, full: f64, start: f64, heft: f64) -> f64 {
+        let (mut shortest, mut length) = (full, 1.0);
+        std::mem::swap(&mut self.now, &mut self.full);
+        for t in [0.5, 0.2, 0.08] {
+            self.now.blend(&self.last, &self.full, t);
+            let error = self.error(heft);
+            if error < shortest {
+                (shortest, length) = (error, t);
+            }
+        }
+        if length < 1.0 && shortest < start {
+            self.now.blend(&self.last, &self.full, length);
+            return shortest;
+        }
+        std::mem::swap(&mut self.now, &mut self.full);
+        full
+    }
+
+    /// √ of the mass that momentum errors are spread over: that of the nodes, or of all where there are none [√kg].
+    fn heft(&self) -> f64 {
+        let n = if self.island.nodes > 0 { 3 * self.island.nodes } else { self.island.dofs() };
+        (self.island.mass[..n].iter().sum::<f64>() / 3.0).sqrt().max(f64::MIN_POSITIVE)
+    }
+
+    /// One linear solve with the current modes; updates `v`. Returns the number of products.
+    fn linear_step(&mut self, floor: f64, forcing: f64) -> usize {
+        let (island, now) = (&self.island, &mut self.now);
+        self.modes.constrain(island, &mut now.v, true);
+        // r = −S (A v − b − Jᵀ λ_held).
+        island.a.mul(&now.v, &mut now.r);
+        for (r, b) in now.r.iter_mut().zip(&island.b) {
+            *r -= b;
+        }
+        self.modes.subtract_held(island, &now.v, &mut now.r);
+        self.modes.restrict(island, &now.v, &mut now.r, true);
+        for r in &mut now.r {
+            *r = -*r;
+        }
+        let start =
+            now.r.iter().zip(&island.inverse_root).map(|(r, s)| (r * s) * (r * s)).sum::<f64>().sqrt();
+        self.step.fill(0.0);
+        let mut system = Projected {
+            island,
+            modes: &self.modes,
+            preconditioner: &mut self.preconditioner,
+            x: &mut self.work,
+        };
+        let krylov = self.krylov.solve(
+            &mut system,
+            &island.inverse_root,
+            &now.r,
+            &mut self.step,
+            floor.max(forcing * start),
+            self.settings.krylov_steps,
+        );
+        for (v, s) in now.v.iter_mut().zip(&self.step) {
+            *v += s;
+        }
+        self.modes.constrain(island, &mut now.v, true);
+        krylov.iterations
+    }
+
+    /// Impulses, contact velocities and momentum error at the current velocity.
+    fn evaluate(&mut self) {
+        let (island, now) = (&self.island, &mut self.now);
+        island.a.mul(&now.v, &mut now.r);
+        for (r, b) in now.r.iter_mut().zip(&island.b) {
+            *r -= b;
+        }
+        self.modes.impulses(island, &now.v, &mut now.r, &mut now.lambda);
+        for (c, t) in island.touches.iter().enumerate() {
+            now.u[c] = island.relative(t, &now.v) + t.bias + t.softness * now.lambda[c];
+        }
+    }
+
+    /// Contact velocities and momentum error of the guess, whose impulses are given.
+    fn measure_guess(&mut self) {
+        let (island, now) = (&self.island, &mut self.now);
+        island.a.mul(&now.v, &mut now.r);
+        for (r, b) in now.r.iter_mut().zip(&island.b) {
+            *r -= b;
+        }
+        for (c, t) in island.touches.iter().enumerate() {
+            island.add_impulse(t, -now.lambda[c], &mut now.r);
+        }
+    }
+
+    /// The larger of natural map and momentum error [m/s]; infinite where a number is not finite.
+    fn error(&self, heft: f64) -> f64 {
+        let (island, now) = (&self.island, &self.now);
+        let sum: f64 = now.r.iter().zip(&island.inverse_root).map(|(r, s)| (r * s) * (r * s)).sum();
+        let mut worst = sum.sqrt() / heft;
+        for (c, t) in island.touches.iter().enumerate() {
+            let map = t.scale * t.law.natural_map(now.lambda[c], now.u[c], t.scale).length();
+            if map > worst || map.is_nan() {
+                worst = map;
+            }
+        }
+        if worst.is_nan() { f64::INFINITY } else { worst }
+    }
+}
