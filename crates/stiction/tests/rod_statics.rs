@@ -69,7 +69,7 @@ fn tip(sim: &Simulation) -> Vec3 {
 
 #[test]
 fn a_cantilever_sinks_by_timoshenko() {
-    let (length, f) = (0.5, 1e-3);
+    let (length, f): (f64, f64) = (0.5, 1e-3);
     let s = section();
     let expected = f * length.powi(3) / (3.0 * s.bend_stiffness().x) + f * length / s.stretch_stiffness().x;
     let error = |segments: usize| {
