@@ -1,6 +1,6 @@
 //! The shared velocity-level step: collide → linearise → contact problem → solver → advance.
 
-use super::joints::{JointMemory, Joints, set_inertia};
+use super::joints::{JointMemory, Joints, set_inertia, turn_inertia};
 use super::recovery::{Recovery, SLOP};
 use super::{SimSettings, StepReport, report};
 use crate::collide::{Collider, Contact};
@@ -155,7 +155,9 @@ impl VelocityStepper {
         if self.joints.are_unloaded() {
             // How taut they are is known only now.
             self.joints.collect(model, &self.problem, &self.solution.lambda, self.contacts.len());
-            self.joints.stiffen(model, state, h, self.settings.scheme.weights(h), &mut self.problem.a);
+            self.joints.add_stiffness(&mut self.problem.a, -1.0);
+            self.joints.find_stiffness(model, state, h, self.settings.scheme.weights(h));
+            self.joints.add_stiffness(&mut self.problem.a, 1.0);
             solved = self.solver.solve(&self.problem, &mut self.solution, trace);
         }
         report.times.solve = clock.lap();
@@ -189,8 +191,9 @@ impl VelocityStepper {
                 break;
             }
         }
+        let mut last = f64::INFINITY;
         for _ in 0..MOST_JOINT_PASSES {
-            if !self.joints_are_off(model, state, h) {
+            if !self.joints_are_off(model, state, h, &mut last) {
                 break;
             }
             report.times.assemble += clock.lap();
@@ -315,7 +318,8 @@ impl VelocityStepper {
                 self.solution.v[n.dof..n.dof + 3].copy_from_slice(&state.v[n.dof..n.dof + 3]);
             }
         }
-        self.joints.stiffen(model, state, h, w, &mut p.a);
+        self.joints.find_stiffness(model, state, h, w);
+        self.joints.add_stiffness(&mut p.a, 1.0);
     }
 
     /// Newton's next step for the non-linear elastic forces: the same equations, linearised where the velocities found
@@ -343,7 +347,7 @@ impl VelocityStepper {
             p.b[i] += self.elastic[i];
         }
         p.a.add(&self.mass);
-        self.joints.stiffen(model, state, h, w, &mut p.a);
+        self.joints.add_stiffness(&mut p.a, 1.0);
     }
 
     /// Rows of J, bias and friction of every contact, and the impulses of the last step as a guess.
@@ -380,13 +384,13 @@ impl VelocityStepper {
     }
 
     /// True when the velocities found lead rigid joints to where they do not hold; the problem then knows by how much.
-    fn joints_are_off(&mut self, model: &Model, state: &State, h: f64) -> bool {
+    fn joints_are_off(&mut self, model: &Model, state: &State, h: f64, last: &mut f64) -> bool {
         if self.joints.is_empty() {
             return false;
         }
         self.look_ahead(model, state, h);
         let (first, x) = (self.contacts.len(), &self.solution);
-        self.joints.relinearize(model, &self.ahead, &mut self.problem, first, &x.v, &x.lambda)
+        self.joints.relinearize(model, &self.ahead, &mut self.problem, first, &x.v, &x.lambda, last)
     }
 
     /// Where the velocities found lead.
@@ -495,7 +499,9 @@ impl VelocityStepper {
             let (av, mv) = (&mut self.moved_a, &mut self.moved_m);
             av.resize(p.b.len(), 0.0);
             mv.resize(p.b.len(), 0.0);
+            self.joints.add_stiffness(&mut p.a, -1.0);
             p.a.mul(&self.solution.v, av);
+            self.joints.add_stiffness(&mut p.a, 1.0);
             self.mass.mul(&self.solution.v, mv);
             for i in 0..end.b.len() {
                 end.b[i] += 2.0 * (self.elastic[i] - (av[i] - mv[i]));
@@ -509,7 +515,7 @@ impl VelocityStepper {
             self.ahead.v.clone_from(&state.v);
             advance(model, &mut self.ahead, &self.v_move, &self.v_move, h);
             report.joint_error = self.joints.project(model, &mut self.ahead);
-            set_inertia(&mut end.a, model, &self.ahead);
+            turn_inertia(&mut end.a, model, state, &self.ahead);
         }
         (end.h, end.force_per_lambda, end.velocity_scale) = (h, 1.0 / h, p.velocity_scale);
         end.clear_rows();
@@ -548,7 +554,7 @@ impl VelocityStepper {
         if !self.joints.is_empty() {
             self.joints.collect_end(model, (p, &self.solution.lambda, first), (end, &x.lambda, first_end));
             // `advance` takes velocities by the inertia at the start.
-            set_inertia(&mut end.a, model, state);
+            turn_inertia(&mut end.a, model, &self.ahead, state);
             for b in model.bodies.iter().filter(|b| b.block.is_some()) {
                 let w = Vec3::from_slice(&x.v[b.dof + 3..]);
                 let l = b.world_inertia(self.ahead.rigid_pose(b.q).rotation) * w;
@@ -591,7 +597,7 @@ const SAME_VELOCITY: f64 = 1e-13;
 /// Most times that a step looks for missed contacts and solves again.
 const MOST_PASSES: usize = 2;
 /// Most times that a step is solved again because rigid joints would not hold at its end.
-const MOST_JOINT_PASSES: usize = 4;
+const MOST_JOINT_PASSES: usize = 8;
 /// Overlaps ahead that exceed this share of the smaller shape are worth another solve.
 const MISSED: f64 = 5e-3;
 /// A body that moves this share of its reach farther than assumed may meet contacts that were not looked for:
