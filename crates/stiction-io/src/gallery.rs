@@ -49,6 +49,10 @@ entries! {
     "wall-10": "10 rows of 10 bricks",
     "table-pile": "Crates fall on a pile of tables",
     "tumbling-mesh": "L-shaped brackets tumble down",
+    "cantilever": "A soft beam sags under its own weight",
+    "extension": "Two materials are pulled to twice their length",
+    "soft-block-grip": "Two plates lift a soft block by friction",
+    "soft-grasp": "Two fingers lift a soft ball",
     "pile": "500 random boxes fall into a bin",
     "pile-2000": "2000 random boxes fall into a bin",
 }

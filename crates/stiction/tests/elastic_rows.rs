@@ -46,6 +46,31 @@ fn rows_give_the_force_and_its_compliance() {
 }
 
 #[test]
+fn rows_are_the_gradients_of_the_stretches() {
+    let tet = tet();
+    let material = soft(Law::StableNeoHookean);
+    for f in deformations() {
+        let x = corner().map(|x| f * x);
+        let rows = PrincipalStretch::new(&tet, &material, &x);
+        for k in 0..12 {
+            let strain = |h: f64| {
+                let mut y = x;
+                y[k / 3][k % 3] += h;
+                PrincipalStretch::new(&tet, &material, &y).strain
+            };
+            let (up, down) = (strain(1e-5), strain(-1e-5));
+            for i in 0..3 {
+                let slope = (up[i] - down[i]) / 2e-5;
+                assert!(
+                    (slope - rows.b[i][k / 3][k % 3]).abs() < 1e-7,
+                    "stretch {i} by coordinate {k}: {slope}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn six_rows_are_gauss_newton_and_exact_at_rest() {
     let tet = tet();
     for law in LAWS {

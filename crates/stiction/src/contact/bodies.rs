@@ -177,6 +177,37 @@ impl Bodies {
         }
     }
 
+    /// The motion A⁻¹ Jᵀ dy of the bodies that belongs to [`Delassus::solve`], written into `v`; more exact than by way
+    /// of `dy` where P is large.
+    pub fn solve_motion(&mut self, g: &[Vec3], v: &mut [f64]) {
+        self.solve_primal(g);
+        for (b, x) in self.bodies.iter().zip(&self.rhs) {
+            let (d, n) = (b.dof as usize, if b.rigid { 6 } else { 3 });
+            v[d..d + n].copy_from_slice(&x[..n]);
+        }
+    }
+
+    /// (A + Jᵀ P J)⁻¹ Jᵀ P g into `rhs`.
+    fn solve_primal(&mut self, g: &[Vec3]) {
+        self.rhs.clear();
+        self.rhs.resize(self.bodies.len(), [0.0; 6]);
+        for c in 0..g.len() {
+            if self.p[c] == Mat3::ZERO {
+                continue;
+            }
+            let p = self.frame[c].transpose() * (self.p[c] * g[c]);
+            for s in &self.sides[self.side_start[c] as usize..self.side_start[c + 1] as usize] {
+                let x = &mut self.rhs[s.body as usize];
+                let (f, t) = (s.linear * p, s.moment(p));
+                for k in 0..3 {
+                    x[k] += f[k];
+                    x[3 + k] += t[k];
+                }
+            }
+        }
+        self.lu.solve(&mut self.rhs);
+    }
+
     fn forget_slots(&mut self) {
         for b in &self.bodies {
             self.slot_of_block[b.block as usize] = NONE;
@@ -419,23 +450,7 @@ impl Delassus for Bodies {
 
     fn solve(&mut self, g: &[Vec3], dy: &mut [Vec3]) {
         // v = (A + Jᵀ P J)⁻¹ Jᵀ P g, dy = P (g − J v).
-        self.rhs.clear();
-        self.rhs.resize(self.bodies.len(), [0.0; 6]);
-        for c in 0..g.len() {
-            if self.p[c] == Mat3::ZERO {
-                continue;
-            }
-            let p = self.frame[c].transpose() * (self.p[c] * g[c]);
-            for s in &self.sides[self.side_start[c] as usize..self.side_start[c + 1] as usize] {
-                let x = &mut self.rhs[s.body as usize];
-                let (f, t) = (s.linear * p, s.moment(p));
-                for k in 0..3 {
-                    x[k] += f[k];
-                    x[3 + k] += t[k];
-                }
-            }
-        }
-        self.lu.solve(&mut self.rhs);
+        self.solve_primal(g);
         for c in 0..g.len() {
             dy[c] = if self.p[c] == Mat3::ZERO {
                 Vec3::ZERO

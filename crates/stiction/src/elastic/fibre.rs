@@ -52,3 +52,43 @@ impl Fibre {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::svd::eigen_symmetric;
+    use super::*;
+
+    fn fibre(stiffness: f64, tension: f64) -> Fibre {
+        Fibre { tet: 0, direction: Vec3::X, stiffness, tension }
+    }
+
+    #[test]
+    fn pull_along_the_fibre_and_nothing_across() {
+        for s in [0.5, 1.0, 1.3] {
+            let (energy, p) = fibre(2.0, 0.3).stress(&Mat3::from_diagonal(Vec3::new(s, 0.8, 1.4)));
+            let strain = 0.5 * (s * s - 1.0);
+            assert!((energy - (strain * strain + 0.3 * strain)).abs() < 1e-15);
+            assert!((p.x_axis.x - s * (2.0 * strain + 0.3)).abs() < 1e-15);
+            assert_eq!((p.y_axis, p.z_axis), (Vec3::ZERO, Vec3::ZERO));
+        }
+        // At small strain the stiffness is a Young's modulus.
+        let (_, p) = fibre(2.0, 0.0).stress(&Mat3::from_diagonal(Vec3::new(1.0 + 1e-7, 1.0, 1.0)));
+        assert!((p.x_axis.x / 2e-7 - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn projection_keeps_what_is_positive() {
+        let f = Mat3::from_rotation_z(0.4) * Mat3::from_diagonal(Vec3::new(1.2, 1.0, 1.0));
+        let exact = fibre(2.0, 0.3).modulus(&f, HessianKind::Exact);
+        assert!(
+            fibre(2.0, 0.3).modulus(&f, HessianKind::Projected).abs_diff_eq(exact, 1e-14),
+            "under tension"
+        );
+        for (stretch, tension) in [(0.9, 0.0), (0.3, 0.0), (0.0, 0.0), (1.2, -5.0)] {
+            let f = Mat3::from_diagonal(Vec3::new(stretch, 1.0, 1.0));
+            let (exact, _) = eigen_symmetric(&fibre(2.0, tension).modulus(&f, HessianKind::Exact));
+            let (kept, _) = eigen_symmetric(&fibre(2.0, tension).modulus(&f, HessianKind::Projected));
+            assert!(exact.min_element() < 0.0 && (kept - exact.max(Vec3::ZERO)).length() < 1e-14);
+        }
+    }
+}

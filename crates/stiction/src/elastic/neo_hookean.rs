@@ -1,9 +1,9 @@
-//! Neo-Hookean energy, continued linearly in the space of principal stretches where an element is crushed
-//! (Stomakhin, Howes, Schroeder & Teran 2012, "Energetically consistent invertible elasticity").
+//! Neo-Hookean energy, continued linearly in the space of principal stretches where an element is crushed, in the
+//! manner of Stomakhin, Howes, Schroeder & Teran 2012, "Energetically consistent invertible elasticity".
 //!
 //! Where J = s₁s₂s₃ is below the threshold a, let q be the point on the ray from rest r = (1,1,1) to s with J(q) = a.
 //! There Ψ̃(s) = Ψ(q) + Ψ_s(q)·(s − q). The logarithm is only taken at q, so energy and force stay finite for flat and
-//! inverted elements and drive them back. We leave out that paper's optional quadratic term.
+//! inverted elements and drive them back.
 
 use super::Lame;
 use super::principal::{Principal, shear_part};

@@ -49,7 +49,7 @@ impl Preset {
         let (law, young, poisson, density) = match self {
             // Typical of unfilled natural rubber: E 1–5 MPa, 910–930 kg/m³; ν 0.4999 in truth, 0.47 to avoid locking.
             Preset::Rubber => (Law::StableNeoHookean, 1.5e6, 0.47, 930.0),
-            // COND section V: identified on a soft gripper, 83 kPa and 0.42; the maker's specific gravity is 1.07.
+            // COND, soft gripper of Ecoflex 0050: 83 kPa and 0.42 from the literature; density typical of such silicones.
             Preset::Ecoflex => (Law::StableNeoHookean, 83e3, 0.42, 1070.0),
             // NSN 10.1.4.
             Preset::Silicone => (Law::StableNeoHookean, 10e6, 0.47, 1200.0),

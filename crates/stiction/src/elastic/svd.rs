@@ -7,6 +7,8 @@ use crate::linalg::{Mat3, Vec3, tangents};
 
 /// Columns whose cosine is below this count as orthogonal: two units of rounding.
 const ORTHOGONAL: f64 = 2.0 * f64::EPSILON;
+/// Products of columns below this are noise of a matrix scaled to one, and their squares might underflow.
+const NOISE: f64 = 1e-140;
 /// Sweeps of Jacobi rotations; five settle all but contrived matrices.
 const SWEEPS: usize = 16;
 
@@ -31,9 +33,9 @@ pub fn svd(f: &Mat3) -> Svd {
         let s = if f.is_finite() { Vec3::ZERO } else { Vec3::NAN };
         return Svd { u: Mat3::IDENTITY, s, v: Mat3::IDENTITY };
     }
-    // A power of two near the largest entry: scaling without rounding keeps squares in range.
-    let exponent = largest.log2().floor().clamp(-1000.0, 1000.0);
-    let b = *f * (-exponent).exp2();
+    // The power of two below the largest entry (its exponent bits): scaling without rounding keeps squares in range.
+    let scale = f64::from_bits(largest.to_bits() & f64::INFINITY.to_bits()).max(f64::MIN_POSITIVE);
+    let b = *f * scale.recip();
     let mut b = [b.x_axis, b.y_axis, b.z_axis];
     let mut v = [Vec3::X, Vec3::Y, Vec3::Z];
     // Rotate pairs of columns of B = F V until all are orthogonal.
@@ -42,9 +44,9 @@ pub fn svd(f: &Mat3) -> Svd {
         for (p, q) in [(0, 1), (0, 2), (1, 2)] {
             let gamma = b[p].dot(b[q]);
             let (alpha, beta) = (b[p].length_squared(), b[q].length_squared());
-            if gamma.abs() > ORTHOGONAL * (alpha * beta).sqrt() {
+            if gamma.abs() > NOISE && gamma * gamma > ORTHOGONAL * ORTHOGONAL * alpha * beta {
                 settled = false;
-                let (c, s) = jacobi((beta - alpha) / (2.0 * gamma));
+                let (c, s) = jacobi(beta - alpha, 2.0 * gamma);
                 (b[p], b[q]) = (c * b[p] - s * b[q], s * b[p] + c * b[q]);
                 (v[p], v[q]) = (c * v[p] - s * v[q], s * v[p] + c * v[q]);
             }
@@ -70,15 +72,15 @@ pub fn svd(f: &Mat3) -> Svd {
         tangents(u1).0
     };
     let u3 = u1.cross(u2);
-    let s = Vec3::new(u1.dot(b[0]), u2.dot(b[1]).max(0.0), u3.dot(b[2])) * exponent.exp2();
+    let s = Vec3::new(u1.dot(b[0]), u2.dot(b[1]).max(0.0), u3.dot(b[2])) * scale;
     Svd { u: Mat3::from_cols(u1, u2, u3), s, v: Mat3::from_cols(v[0], v[1], v[2]) }
 }
 
-/// Cosine and sine of the smaller angle with tan 2φ = 1/ζ.
-fn jacobi(zeta: f64) -> (f64, f64) {
-    let t = 1.0_f64.copysign(zeta) / (zeta.abs() + (1.0 + zeta * zeta).sqrt());
-    let c = 1.0 / (1.0 + t * t).sqrt();
-    (c, c * t)
+/// Cosine and sine of the smaller angle with tan 2φ = y/x.
+fn jacobi(x: f64, y: f64) -> (f64, f64) {
+    let h = (x * x + y * y).sqrt();
+    let c = (0.5 + 0.5 * x.abs() / h).sqrt();
+    (c, y.copysign(y * x) / (2.0 * h * c))
 }
 
 /// Below this ratio of volume to size cubed an element counts as nearly flat, and the rotation comes from the SVD.
@@ -129,9 +131,9 @@ pub fn eigen_symmetric(a: &Mat3) -> (Vec3, Mat3) {
         for (i, j) in [(0, 1), (0, 2), (1, 2)] {
             let off = a.col(j)[i];
             let size = a.col(i)[i].abs().max(a.col(j)[j].abs());
-            if off.abs() > f64::EPSILON * f64::EPSILON * size && off != 0.0 {
+            if off.abs() > f64::EPSILON * f64::EPSILON * size && off.abs() > NOISE {
                 settled = false;
-                let (c, s) = jacobi((a.col(j)[j] - a.col(i)[i]) / (2.0 * off));
+                let (c, s) = jacobi(a.col(j)[j] - a.col(i)[i], 2.0 * off);
                 let mut g = Mat3::IDENTITY;
                 g.col_mut(i)[i] = c;
                 g.col_mut(j)[j] = c;
@@ -192,6 +194,8 @@ mod tests {
             Mat3::from_diagonal(Vec3::new(1e-12, 1.0, 1e12)),
             Mat3::from_diagonal(Vec3::new(1e-200, 1e-100, 1.0)),
             Mat3::from_diagonal(Vec3::new(0.5, 0.5, 0.0)),
+            Mat3::from_cols(b, a * 1e-70, (a + b) * 1e-75),
+            Mat3::from_cols(a * 1e-81, b, (a - b) * 1e-81),
             Mat3::from_cols(a, a, a),
             Mat3::from_cols(a, b, a + b),
             Mat3::from_cols(a, b, a + b * 1e-13),

@@ -137,7 +137,15 @@ impl<'a> Element<'a> {
         let (ut, vt) = (tangent.u.transpose(), tangent.v.transpose());
         let hat = g.map(|g| vt * g);
         let u = tangent.u * self.tet.volume;
-        let mut blocks = PAIRS.map(|(a, b)| u * tangent.principal_block(hat[a], hat[b]) * ut);
+        let block = |a: usize, b: usize| u * tangent.principal_block(hat[a], hat[b]) * ut;
+        let (k11, k12, k13) = (block(1, 1), block(1, 2), block(1, 3));
+        let (k22, k23, k33) = (block(2, 2), block(2, 3), block(3, 3));
+        // Gradients sum to zero, and so do the blocks of a column: four products saved.
+        let k01 = -(k11 + k12.transpose() + k13.transpose());
+        let k02 = -(k12 + k22 + k23.transpose());
+        let k03 = -(k13 + k23 + k33);
+        let k00 = -(k01 + k02 + k03);
+        let mut blocks = [k00, k01, k02, k03, k11, k12, k13, k22, k23, k33];
         for fibre in self.fibres {
             let k = fibre.modulus(&f, kind) * self.tet.volume;
             let along = g.map(|g| g.dot(fibre.direction));

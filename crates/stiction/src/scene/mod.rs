@@ -1,17 +1,31 @@
 //! What the user writes: an editable description with names. [`Scene::compile`] checks it and makes a [`Model`].
 
 mod compile;
+mod compile_joint;
+mod compile_rod;
+mod compile_sheet;
 mod compile_soft;
+mod compile_spring;
 mod geometry;
+mod joint;
 mod mass;
 mod model;
+mod model_joint;
+mod model_slender;
+mod rod_path;
+mod slender;
 mod soft;
 
+pub use joint::{Joint, JointAnchor, JointKind, JointSprings, Motor, Path, Spring, Target};
 pub use model::{
     Model, ModelBody, ModelForce, ModelNode, ModelPair, ModelSensor, ModelShape, ModelSolid, Owner,
     SensorKind,
 };
+pub use model_slender::{ModelRod, ModelRodJoint, ModelSheet, ModelSpring, RodEnd};
+pub use slender::{Fixing, RestShape, Rod, RodHold, Sheet, SpringEnd, SpringSpec};
 pub use soft::{Attachment, MassMatrix, NodeSelection, SoftBody};
+
+pub use model_joint::{JointBlock, JointPlace, JointRow, Measure, ModelJoint, Role};
 
 use crate::coords::Pose;
 use crate::linalg::{Mat3, Vec3};
@@ -29,6 +43,14 @@ pub struct Scene {
     pub particles: Vec<Particle>,
     /// Deformable solids.
     pub solids: Vec<SoftBody>,
+    /// Springs, dampers and ropes.
+    pub springs: Vec<SpringSpec>,
+    /// Rods and cables.
+    pub rods: Vec<Rod>,
+    /// Sheets of cloth.
+    pub sheets: Vec<Sheet>,
+    /// What holds bodies together.
+    pub joints: Vec<Joint>,
     /// Forces and torques on bodies and particles.
     pub forces: Vec<Force>,
     /// What is read out at every step.
@@ -371,6 +393,11 @@ pub enum Reads {
         /// The point [m].
         at: Vec3,
     },
+    /// Position [m or rad] and rate [m/s or rad/s] of a joint with one free direction, b as seen from a.
+    Joint(String),
+    /// Force [N] and moment about its anchor [N·m], world axes, that a joint exerts on its body b: rigid rows, springs,
+    /// stops, friction and motor together. Its body a takes the opposite at the same point.
+    JointForce(String),
     /// Kinetic, potential (gravity), elastic and total energy [J].
     Energy,
 }

@@ -1,15 +1,18 @@
 //! A running simulation: model, state, stepper and warm cache.
 
+mod joints;
 mod recovery;
 mod report;
 mod velocity_step;
 
+pub use joints::JointMemory;
 pub use report::{Energy, StageTimes, StepReport};
 
 use crate::collide::Contact;
 use crate::contact::warm::WarmCache;
 use crate::contact::{ContactKey, ContactProblem, Solution};
 use crate::coords::State;
+use crate::dynamics::Slender;
 use crate::error::StepError;
 use crate::integrate::Scheme;
 use crate::linalg::Vec3;
@@ -49,6 +52,8 @@ pub struct Snapshot {
     pub state: State,
     /// Contact forces of the last step.
     pub warm: WarmCache,
+    /// Joint forces, angles and curvatures of the last step.
+    pub joints: JointMemory,
     /// Steps taken.
     pub step: u64,
 }
@@ -128,19 +133,26 @@ impl Simulation {
 
     /// State, warm cache and step count.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot { state: self.state.clone(), warm: self.stepper.warm().clone(), step: self.step }
+        Snapshot {
+            state: self.state.clone(),
+            warm: self.stepper.warm().clone(),
+            joints: self.stepper.joints().memory().clone(),
+            step: self.step,
+        }
     }
 
     /// Goes back (or on) to a snapshot of the same model.
     pub fn restore(&mut self, s: &Snapshot) {
         self.set_state(s.state.clone());
         self.stepper.set_warm(s.warm.clone());
+        self.stepper.set_joint_memory(s.joints.clone());
         self.step = s.step;
     }
 
     /// Energies now.
     pub fn energy(&self) -> Energy {
-        let elastic = self.model.solids.iter().map(|s| s.energy(&self.model, &self.state)).sum();
+        let solids: f64 = self.model.solids.iter().map(|s| s.energy(&self.model, &self.state)).sum();
+        let elastic = solids + Slender::energy(&self.model, &self.state);
         report::energy(&self.model, &self.state, elastic)
     }
 
@@ -160,11 +172,8 @@ impl Simulation {
                     self.model.solids[s.index()].mean(|a| a.position(&self.model, &self.state)).to_array(),
                 );
             }
-            SensorKind::Point { solid, tet, weights } => {
-                let s = &self.model.solids[solid.index()];
-                let x = |k: usize| {
-                    s.vertices[s.tets[tet as usize][k] as usize].position(&self.model, &self.state)
-                };
+            SensorKind::Point { solid, vertices, weights } => {
+                let x = |k: usize| self.model.vertex_position(&self.state, solid, vertices[k] as usize);
                 out.extend((0..4).map(|k| weights[k] * x(k)).sum::<Vec3>().to_array());
             }
             SensorKind::Velocity(Owner::Body(b)) => {
@@ -182,11 +191,30 @@ impl Simulation {
             }
             SensorKind::ContactForce(on) => out.extend(self.force_on(on, None).to_array()),
             SensorKind::PairForce(on, by) => out.extend(self.force_on(on, Some(by)).to_array()),
+            SensorKind::Joint(j) => {
+                let (x, rate) = self.joint_position(j);
+                out.extend([x, rate]);
+            }
+            SensorKind::JointForce(j) => {
+                let (force, moment) = self.joint_force(j);
+                out.extend(force.to_array());
+                out.extend(moment.to_array());
+            }
             SensorKind::Energy => {
                 let e = self.energy();
                 out.extend([e.kinetic, e.potential, e.elastic, e.total()]);
             }
         }
+    }
+
+    /// Position [m or rad] and rate of joint `j` along its free direction, b as seen from a; zeros where it has none.
+    pub fn joint_position(&self, j: usize) -> (f64, f64) {
+        self.stepper.joints().coordinate(&self.model, &self.state, j)
+    }
+
+    /// Force [N] and moment about the anchor [N·m], world axes, of joint `j` on its body b in the last step.
+    pub fn joint_force(&self, j: usize) -> (Vec3, Vec3) {
+        self.stepper.joints().memory().reaction[j]
     }
 
     /// Sum of contact forces [N], world axes, on `on`, by anything or by one other.

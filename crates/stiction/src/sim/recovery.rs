@@ -31,12 +31,14 @@ pub struct Recovery {
 impl Recovery {
     /// Finds `w` with `J_n w ≥ −slack` where `slack[c]` is the gap that the step leaves, divided by h [m/s],
     /// negative where there is an overlap to take out. `p` is the problem of the step; it is returned unchanged.
-    pub fn solve(&mut self, p: &mut ContactProblem, slack: &[f64]) {
+    /// `rows` is the same for the blocks that follow the contacts, row by row.
+    pub fn solve(&mut self, p: &mut ContactProblem, slack: &[f64], rows: &[Vec3]) {
         // The same contacts and masses, but from rest and towards the slack.
         self.b.clear();
         self.b.resize(p.b.len(), 0.0);
         self.bias.clear();
         self.bias.extend(slack.iter().map(|s| Vec3::new(*s, 0.0, 0.0)));
+        self.bias.extend_from_slice(rows);
         std::mem::swap(&mut self.b, &mut p.b);
         std::mem::swap(&mut self.bias, &mut p.bias);
         self.contacts.clear();

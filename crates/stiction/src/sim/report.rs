@@ -15,6 +15,10 @@ pub struct StepReport {
     pub t: f64,
     /// Contacts (points) in the problem.
     pub contacts: usize,
+    /// Joints in the problem.
+    pub joints: usize,
+    /// Largest error of a rigid joint at the end of the step [m]; angles count by a length of the joint.
+    pub joint_error: f64,
     /// Islands that were solved apart.
     pub islands: usize,
     /// Sweeps or iterations of the solver.

@@ -1,5 +1,6 @@
 //! The shared velocity-level step: collide → linearise → contact problem → solver → advance.
 
+use super::joints::{JointMemory, Joints, set_inertia, turn_inertia};
 use super::recovery::{Recovery, SLOP};
 use super::{SimSettings, StepReport, report};
 use crate::collide::{Collider, Contact};
@@ -7,7 +8,7 @@ use crate::contact::residual::Yardstick;
 use crate::contact::warm::{Carried, Matching, WarmCache};
 use crate::contact::{ContactKey, ContactProblem, Residuals, Solution, Term};
 use crate::coords::{Anchor, BodyId, NodeId, ShapeId, State, rotation};
-use crate::dynamics::Solids;
+use crate::dynamics::{Slender, Solids};
 use crate::error::StepError;
 use crate::integrate::{Scheme, advance};
 use crate::linalg::{BlockMat, Vec3};
@@ -28,6 +29,9 @@ pub struct VelocityStepper {
     /// Where elastic forces are linearised again.
     there: State,
     solids: Solids,
+    slender: Slender,
+    /// Some dofs are coupled by elastic forces.
+    elastic_parts: bool,
     /// M, block diagonal unless some solid has a consistent mass matrix.
     mass: BlockMat,
     problem: ContactProblem,
@@ -37,11 +41,14 @@ pub struct VelocityStepper {
     matching: Matching,
     yardstick: Yardstick,
     recovery: Recovery,
+    joints: Joints,
     /// A v̂ and M v̂ (midpoint with solids).
     moved_a: Vec<f64>,
     moved_m: Vec<f64>,
     /// Gap that the step leaves in each contact, divided by h [m/s].
     slack: Vec<f64>,
+    /// The same for the rows of joints.
+    row_slack: Vec<Vec3>,
     /// Velocity after the smooth forces of the whole step alone, elastic ones apart.
     smooth: Vec<f64>,
     /// What solids add to b.
@@ -54,7 +61,8 @@ pub struct VelocityStepper {
 
 impl VelocityStepper {
     pub fn new(model: &Model, settings: SimSettings) -> VelocityStepper {
-        let a = BlockMat::with_pattern(&model.layout, &Solids::pattern(model));
+        let coupled = [Solids::pattern(model), Slender::pattern(model)].concat();
+        let a = BlockMat::with_pattern(&model.layout, &coupled);
         VelocityStepper {
             settings,
             collider: Collider::new(model),
@@ -65,8 +73,10 @@ impl VelocityStepper {
             ahead: State::default(),
             there: State::default(),
             solids: Solids::new(model, &a),
+            slender: Slender::default(),
+            elastic_parts: !(model.solids.is_empty() && Slender::is_empty(model)),
             mass: BlockMat::with_pattern(&model.layout, &Solids::mass_pattern(model)),
-            problem: ContactProblem { a, ..ContactProblem::default() },
+            problem: ContactProblem { a, places: places(model), ..ContactProblem::default() },
             solution: Solution::default(),
             forces: Vec::new(),
             warm: WarmCache::default(),
@@ -75,7 +85,9 @@ impl VelocityStepper {
             recovery: Recovery::default(),
             moved_a: Vec::new(),
             moved_m: Vec::new(),
+            joints: Joints::new(model),
             slack: Vec::new(),
+            row_slack: Vec::new(),
             smooth: Vec::new(),
             elastic: Vec::new(),
             v_move: Vec::new(),
@@ -105,6 +117,14 @@ impl VelocityStepper {
         &self.warm
     }
 
+    pub fn joints(&self) -> &Joints {
+        &self.joints
+    }
+
+    pub fn set_joint_memory(&mut self, memory: JointMemory) {
+        self.joints.set_memory(memory);
+    }
+
     pub fn set_warm(&mut self, warm: WarmCache) {
         self.warm = warm;
     }
@@ -132,6 +152,14 @@ impl VelocityStepper {
         report.times.assemble = clock.lap();
 
         let mut solved = self.solver.solve(&self.problem, &mut self.solution, trace);
+        if self.joints.are_unloaded() {
+            // How taut they are is known only now.
+            self.joints.collect(model, &self.problem, &self.solution.lambda, self.contacts.len());
+            self.joints.add_stiffness(&mut self.problem.a, -1.0);
+            self.joints.find_stiffness(model, state, h, self.settings.scheme.weights(h));
+            self.joints.add_stiffness(&mut self.problem.a, 1.0);
+            solved = self.solver.solve(&self.problem, &mut self.solution, trace);
+        }
         report.times.solve = clock.lap();
         for _ in 0..MOST_PASSES {
             if !self.was_surprised(model, state, h) {
@@ -149,7 +177,7 @@ impl VelocityStepper {
             report.times.solve += clock.lap();
         }
         for _ in 1..self.settings.linearizations {
-            if self.solids.is_empty() {
+            if !self.elastic_parts {
                 break;
             }
             self.relinearize(model, state, h);
@@ -163,10 +191,21 @@ impl VelocityStepper {
                 break;
             }
         }
+        let mut last = f64::INFINITY;
+        for _ in 0..MOST_JOINT_PASSES {
+            if !self.joints_are_off(model, state, h, &mut last) {
+                break;
+            }
+            report.times.assemble += clock.lap();
+            let again = self.solver.solve(&self.problem, &mut self.solution, trace);
+            solved = merge(solved, again);
+            report.times.solve += clock.lap();
+        }
         report.residuals = self.yardstick.measure(&self.problem, &self.solution);
         report.times.measure = clock.lap();
 
         report.contacts = self.contacts.len();
+        report.joints = model.joints.len();
         report.islands = solved.islands;
         report.iterations = solved.iterations;
         report.factorizations = solved.factorizations;
@@ -176,8 +215,11 @@ impl VelocityStepper {
         self.v_move.clear();
         self.v_move.extend_from_slice(&self.solution.v);
         if self.leaves_overlap(model, state, h) {
+            self.row_slack.clear();
+            let first = self.contacts.len();
+            self.joints.slack(model, &self.problem, first, &self.solution.v, &mut self.row_slack);
             std::mem::swap(&mut self.problem.a, &mut self.mass);
-            self.recovery.solve(&mut self.problem, &self.slack);
+            self.recovery.solve(&mut self.problem, &self.slack, &self.row_slack);
             std::mem::swap(&mut self.problem.a, &mut self.mass);
             for (v, w) in self.v_move.iter_mut().zip(&self.recovery.w) {
                 *v += w;
@@ -185,16 +227,23 @@ impl VelocityStepper {
         }
         match self.settings.scheme {
             Scheme::ImplicitEuler => {
-                self.collect_forces();
+                self.collect_forces(model);
                 advance(model, state, &self.v_move, &self.solution.v, h);
+                report.joint_error = self.joints.project(model, state);
             }
             Scheme::Midpoint => {
                 self.end_velocity(model, state, h, report, trace);
                 advance(model, state, &self.v_move, &self.end_solution.v, h);
+                if !self.joints.is_empty() {
+                    // The end velocity was found where the joints are closed.
+                    state.q.copy_from_slice(&self.ahead.q);
+                }
             }
         }
+        self.joints.count_turns(model, state);
         report.t = state.t;
-        report.energy = report::energy(model, state, self.solids.energy(model, state));
+        report.energy =
+            report::energy(model, state, self.solids.energy(model, state) + Slender::energy(model, state));
         check_finite(model, state)?;
         report.times.advance = clock.lap();
         Ok(())
@@ -210,18 +259,13 @@ impl VelocityStepper {
         p.b.resize(model.layout.nv(), 0.0);
         self.smooth.clear();
         self.smooth.extend_from_slice(&state.v);
+        set_inertia(&mut self.mass, model, state);
         // smooth = v + (whole-step impulse)/M; the scheme takes a share of it.
         for (i, b) in model.bodies.iter().enumerate() {
-            let Some(block) = b.block else { continue };
-            let r = state.rigid_pose(b.q).rotation;
-            let inertia = b.world_inertia(r);
-            let a = self.mass.diagonal_block_mut(block);
-            for k in 0..3 {
-                a[7 * k] = b.mass;
-                for l in 0..3 {
-                    a[6 * (3 + k) + 3 + l] = inertia.col(l)[k];
-                }
+            if b.block.is_none() {
+                continue;
             }
+            let r = state.rigid_pose(b.q).rotation;
             let (mut force, mut torque) = (b.mass * model.gravity, Vec3::ZERO);
             for f in &model.forces {
                 if f.target == Owner::Body(BodyId(i as u32)) {
@@ -261,10 +305,11 @@ impl VelocityStepper {
         self.solution.v.extend(state.v.iter().zip(&self.smooth).map(|(v, s)| v + share * (s - v)));
         self.mass.mul(&self.solution.v, &mut p.b);
         p.a.assign(&self.mass);
-        if !self.solids.is_empty() {
+        if self.elastic_parts {
             self.elastic.clear();
             self.elastic.resize(p.b.len(), 0.0);
             self.solids.add_to(model, state, w, Some(h), &mut p.a, &mut self.elastic);
+            self.slender.add_to(model, state, w, Some(h), &mut p.a, &mut self.elastic);
             for (b, e) in p.b.iter_mut().zip(&self.elastic) {
                 *b += e;
             }
@@ -273,6 +318,8 @@ impl VelocityStepper {
                 self.solution.v[n.dof..n.dof + 3].copy_from_slice(&state.v[n.dof..n.dof + 3]);
             }
         }
+        self.joints.find_stiffness(model, state, h, w);
+        self.joints.add_stiffness(&mut p.a, 1.0);
     }
 
     /// Newton's next step for the non-linear elastic forces: the same equations, linearised where the velocities found
@@ -293,12 +340,14 @@ impl VelocityStepper {
         p.a.clear();
         self.elastic.fill(0.0);
         self.solids.add_to(model, &self.there, w, None, &mut p.a, &mut self.elastic);
+        self.slender.add_to(model, &self.there, w, None, &mut p.a, &mut self.elastic);
         p.a.mul(&self.solution.v, &mut self.moved_a);
         for i in 0..p.b.len() {
             self.elastic[i] += self.moved_a[i];
             p.b[i] += self.elastic[i];
         }
         p.a.add(&self.mass);
+        self.joints.add_stiffness(&mut p.a, 1.0);
     }
 
     /// Rows of J, bias and friction of every contact, and the impulses of the last step as a guess.
@@ -331,6 +380,25 @@ impl VelocityStepper {
             let guess = c.frame * self.forces[i] / p.force_per_lambda;
             self.solution.lambda.push(Vec3::new(guess.x.max(0.0), guess.y, guess.z));
         }
+        self.joints.fill(model, state, self.settings.scheme, p, &mut self.solution.lambda);
+    }
+
+    /// True when the velocities found lead rigid joints to where they do not hold; the problem then knows by how much.
+    fn joints_are_off(&mut self, model: &Model, state: &State, h: f64, last: &mut f64) -> bool {
+        if self.joints.is_empty() {
+            return false;
+        }
+        self.look_ahead(model, state, h);
+        let (first, x) = (self.contacts.len(), &self.solution);
+        self.joints.relinearize(model, &self.ahead, &mut self.problem, first, &x.v, &x.lambda, last)
+    }
+
+    /// Where the velocities found lead.
+    fn look_ahead(&mut self, model: &Model, state: &State, h: f64) {
+        self.ahead.t = state.t;
+        self.ahead.q.clone_from(&state.q);
+        self.ahead.v.clone_from(&state.v);
+        advance(model, &mut self.ahead, &self.solution.v, &self.solution.v, h);
     }
 
     /// True when some body ends up moving so differently from what contact detection assumed that contacts may
@@ -350,11 +418,8 @@ impl VelocityStepper {
     /// Looks for overlaps where the velocities found would lead, and adds them as contacts linearised there:
     /// `gap(v) ≈ gap + h n·(J v − J v_found)`. The impulses found so far become the guess for the next solve.
     fn find_missed(&mut self, model: &Model, state: &State, h: f64) -> bool {
-        self.collect_forces();
-        self.ahead.t = state.t;
-        self.ahead.q.clone_from(&state.q);
-        self.ahead.v.clone_from(&state.v);
-        advance(model, &mut self.ahead, &self.solution.v, &self.solution.v, h);
+        self.collect_forces(model);
+        self.look_ahead(model, state, h);
         // ω at the end includes the turn of the inertia; the linearisation is about the velocities found.
         self.ahead.v.copy_from_slice(&self.solution.v);
         self.collider.detect(model, &self.ahead, 0.0, &mut self.candidates);
@@ -429,18 +494,29 @@ impl VelocityStepper {
         let (p, end, x) = (&mut self.problem, &mut self.end, &mut self.end_solution);
         end.b.resize(p.b.len(), 0.0);
         self.mass.mul(&self.smooth, &mut end.b);
-        if !self.solids.is_empty() {
+        if self.elastic_parts {
             // Elastic forces over the step are those of its middle: 2 (b_e − (A − M) v̂).
             let (av, mv) = (&mut self.moved_a, &mut self.moved_m);
             av.resize(p.b.len(), 0.0);
             mv.resize(p.b.len(), 0.0);
+            self.joints.add_stiffness(&mut p.a, -1.0);
             p.a.mul(&self.solution.v, av);
+            self.joints.add_stiffness(&mut p.a, 1.0);
             self.mass.mul(&self.solution.v, mv);
             for i in 0..end.b.len() {
                 end.b[i] += 2.0 * (self.elastic[i] - (av[i] - mv[i]));
             }
         }
         std::mem::swap(&mut self.mass, &mut end.a);
+        if !self.joints.is_empty() {
+            // Joints hold at the end of the step where it leads, with the inertia that bodies have there.
+            self.ahead.t = state.t;
+            self.ahead.q.clone_from(&state.q);
+            self.ahead.v.clone_from(&state.v);
+            advance(model, &mut self.ahead, &self.v_move, &self.v_move, h);
+            report.joint_error = self.joints.project(model, &mut self.ahead);
+            turn_inertia(&mut end.a, model, state, &self.ahead);
+        }
         (end.h, end.force_per_lambda, end.velocity_scale) = (h, 1.0 / h, p.velocity_scale);
         end.clear_rows();
         x.v.clear();
@@ -463,6 +539,9 @@ impl VelocityStepper {
             end.key.push(p.key[i]);
             x.lambda.push(2.0 * self.solution.lambda[i]);
         }
+        let (first, first_end) = (self.contacts.len(), x.lambda.len());
+        let moved = (&*p, &self.solution.lambda[..], first);
+        self.joints.fill_end(model, &self.ahead, moved, end, &mut x.lambda);
         let solved = self.solver.solve(end, x, trace);
         report.iterations += solved.iterations;
         report.factorizations += solved.factorizations;
@@ -472,6 +551,17 @@ impl VelocityStepper {
         let measured = self.yardstick.measure(end, x);
         // A velocity law leaves no gap to measure.
         report.residuals = report.residuals.max(Residuals { penetration: 0.0, ..measured });
+        if !self.joints.is_empty() {
+            self.joints.collect_end(model, (p, &self.solution.lambda, first), (end, &x.lambda, first_end));
+            // `advance` takes velocities by the inertia at the start.
+            turn_inertia(&mut end.a, model, &self.ahead, state);
+            for b in model.bodies.iter().filter(|b| b.block.is_some()) {
+                let w = Vec3::from_slice(&x.v[b.dof + 3..]);
+                let l = b.world_inertia(self.ahead.rigid_pose(b.q).rotation) * w;
+                let w = b.world_inertia_inverse(state.rigid_pose(b.q).rotation) * l;
+                w.write_to_slice(&mut x.v[b.dof + 3..b.dof + 6]);
+            }
+        }
         std::mem::swap(&mut self.mass, &mut end.a);
         // Forces are those that changed the momentum.
         let mut loaded = x.lambda.iter();
@@ -486,8 +576,9 @@ impl VelocityStepper {
         }
     }
 
-    fn collect_forces(&mut self) {
+    fn collect_forces(&mut self, model: &Model) {
         let p = &self.problem;
+        self.joints.collect(model, p, &self.solution.lambda, self.contacts.len());
         self.forces.clear();
         self.warm.entries.clear();
         for (i, c) in self.contacts.iter().enumerate() {
@@ -505,6 +596,8 @@ const LARGEST: f64 = 1e150;
 const SAME_VELOCITY: f64 = 1e-13;
 /// Most times that a step looks for missed contacts and solves again.
 const MOST_PASSES: usize = 2;
+/// Most times that a step is solved again because rigid joints would not hold at its end.
+const MOST_JOINT_PASSES: usize = 8;
 /// Overlaps ahead that exceed this share of the smaller shape are worth another solve.
 const MISSED: f64 = 5e-3;
 /// A body that moves this share of its reach farther than assumed may meet contacts that were not looked for:
@@ -550,6 +643,11 @@ fn merge(one: SolveReport, next: SolveReport) -> SolveReport {
 
 fn largest(v: &[f64]) -> f64 {
     v.iter().fold(0.0, |m, x| x.abs().max(m))
+}
+
+/// Where each block is at the start.
+fn places(model: &Model) -> Vec<Vec3> {
+    model.layout.blocks().iter().map(|b| Vec3::from_slice(&model.initial.q[b.q..])).collect()
 }
 
 /// True for points of solids.

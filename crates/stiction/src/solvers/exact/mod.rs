@@ -26,6 +26,7 @@ mod interior_rows;
 mod proximal_point;
 mod sweep;
 
+use super::soft::{SoftSettings, SoftSolver};
 use super::{ContactSolver, SolveReport, SolverSettings, Status, Trace};
 use crate::contact::bodies::Bodies;
 use crate::contact::coupled::Coupled;
@@ -112,6 +113,8 @@ enum Form {
     Bodies,
     /// On its Delassus matrix.
     Coupled,
+    /// On the velocities of its nodes.
+    Soft,
     /// Not at all: A is not positive definite.
     Singular,
 }
@@ -121,6 +124,8 @@ enum Form {
 struct Lane {
     bodies: Bodies,
     coupled: Coupled,
+    soft: SoftSolver,
+    soft_x: Solution,
     buffers: Buffers,
     r: Vec<Vec3>,
     report: SolveReport,
@@ -134,6 +139,11 @@ pub struct Exact {
     lanes: Vec<Lane>,
     local: Buffers,
 }
+
+/// Coupled islands of at most this many dofs are solved through a factor of A.
+const MOST_DIRECT: usize = 1200;
+/// … and larger ones too where Newton in velocity space fails and there are at most this many contacts.
+const MOST_COLUMNS: usize = 600;
 
 /// With fewer contacts than this in all, starting threads costs more than it gains.
 const PARALLEL_CONTACTS: usize = 64;
@@ -171,12 +181,23 @@ impl ContactSolver for Exact {
             p.divide_block(i, &mut x.v);
         }
         let (islands, settings) = (&self.islands, &self.settings);
-        let lambda = &x.lambda;
+        let (guess, lambda) = (&x.v, &x.lambda);
         let solve = |i: usize, lane: &mut Lane, trace: &mut dyn Trace| {
             let contacts = islands.contacts(i);
             lane.r.clear();
             lane.r.extend(contacts.iter().map(|&c| lambda[c as usize] / p.law[c as usize].stretch()));
             let speed = p.velocity_scale;
+            let soft = islands.is_coupled(i) && dofs(p, islands.blocks(i)) > MOST_DIRECT;
+            if soft {
+                lane.soft.set(SoftSettings { tolerance: settings.tolerance, ..SoftSettings::default() });
+                lane.soft_x.v.clone_from(guess);
+                lane.soft_x.lambda.clone_from(lambda);
+                lane.report = lane.soft.solve(p, islands.blocks(i), contacts, &mut lane.soft_x, trace);
+                lane.form = Form::Soft;
+                if lane.report.status.is_solved() || contacts.len() > MOST_COLUMNS {
+                    return;
+                }
+            }
             lane.report = if !islands.is_coupled(i) && lane.bodies.prepare(p, contacts) {
                 lane.form = Form::Bodies;
                 Chain::new(&mut lane.bodies, &mut lane.buffers, settings, speed, trace).run(&mut lane.r)
@@ -200,8 +221,21 @@ impl ContactSolver for Exact {
         let mut report = SolveReport { islands: n, ..SolveReport::default() };
         for (i, lane) in self.lanes[..n].iter_mut().enumerate() {
             let contacts = self.islands.contacts(i);
-            for (&c, r) in contacts.iter().zip(&lane.r) {
-                x.lambda[c as usize] = *r * p.law[c as usize].stretch();
+            match lane.form {
+                Form::Soft => {
+                    for &c in contacts {
+                        x.lambda[c as usize] = lane.soft_x.lambda[c as usize];
+                    }
+                    for &b in self.islands.blocks(i) {
+                        let (d, n) = p.a.block(b as usize);
+                        x.v[d..d + n].copy_from_slice(&lane.soft_x.v[d..d + n]);
+                    }
+                }
+                Form::Bodies | Form::Coupled | Form::Singular => {
+                    for (&c, r) in contacts.iter().zip(&lane.r) {
+                        x.lambda[c as usize] = *r * p.law[c as usize].stretch();
+                    }
+                }
             }
             match lane.form {
                 Form::Bodies => lane.bodies.write_velocity(&lane.r, &mut x.v),
@@ -209,7 +243,7 @@ impl ContactSolver for Exact {
                     let blocks = self.islands.blocks(i);
                     lane.coupled.write_velocity(p, blocks, contacts, &x.lambda, &mut x.v);
                 }
-                Form::Singular => {}
+                Form::Soft | Form::Singular => {}
             }
             report.iterations = report.iterations.max(lane.report.iterations);
             report.factorizations = report.factorizations.max(lane.report.factorizations);
@@ -218,6 +252,10 @@ impl ContactSolver for Exact {
         }
         report
     }
+}
+
+fn dofs(p: &ContactProblem, blocks: &[u32]) -> usize {
+    blocks.iter().map(|&b| p.a.block(b as usize).1).sum()
 }
 
 /// The worst status of all islands; contact indices become those of the whole problem.

@@ -195,6 +195,11 @@ impl SoftSolver {
         SoftSolver { settings, ..SoftSolver::default() }
     }
 
+    /// Changes the settings and keeps everything else.
+    pub fn set(&mut self, settings: SoftSettings) {
+        self.settings = settings;
+    }
+
     /// Solves the part of `p` made of these blocks and contacts, which no other block or contact may touch.
     ///
     /// `x` holds a guess on entry (velocities extrapolated from the last two steps are best) and the answer on return,
