@@ -2,6 +2,7 @@
 //! The doc comments of the fields are what `stiction schema` prints.
 
 mod body;
+pub(crate) mod slender;
 pub(crate) mod soft;
 
 pub(crate) use body::{Body, Friction, Keyframe, MeshKind, Motion, Repeat, Shape, ShapeKind};
@@ -14,7 +15,7 @@ use stiction::scene::Combine;
 use stiction::{Scheme, SolverKind};
 use toml::Spanned;
 
-/// A scene of rigid bodies, deformable solids and particles. SI units, z up, angles in degrees where a key ends in `_deg`.
+/// A scene of rigid bodies, deformable solids, cloth, rods, springs and particles. SI units, z up, angles in degrees where a key ends in `_deg`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SceneFile {
@@ -43,6 +44,15 @@ pub(crate) struct SceneFile {
     /// Deformable solids.
     #[serde(default)]
     pub soft: Vec<soft::Soft>,
+    /// Sheets of cloth.
+    #[serde(default)]
+    pub cloth: Vec<slender::Cloth>,
+    /// Rods and cables.
+    #[serde(default)]
+    pub rod: Vec<slender::Rod>,
+    /// Springs, dampers and ropes.
+    #[serde(default)]
+    pub spring: Vec<slender::Spring>,
     /// Forces and torques.
     #[serde(default)]
     pub force: Vec<Force>,
@@ -141,7 +151,7 @@ pub(crate) struct Particle {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Force {
-    /// Name of a free body, a soft body (all nodes share the force by their mass) or a particle.
+    /// Name of a free body, a soft body or cloth (all nodes share the force by their mass), or a particle.
     #[schemars(with = "String")]
     pub target: Spanned<String>,
     /// Force [N], world axes.
@@ -203,11 +213,11 @@ pub(crate) enum SensorKind {
     Energy,
 }
 
-/// A point of a soft body.
+/// A point of a soft body or cloth.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Point {
-    /// Name of the soft body.
+    /// Name of the soft body or cloth.
     #[schemars(with = "String")]
     pub soft: Spanned<String>,
     /// Where the point is in the frame of the mesh at rest [m].
@@ -233,7 +243,7 @@ struct SensorKeys {
     /// Sum of the contact forces on the first by the second [N], world axes.
     #[schemars(with = "Option<[String; 2]>")]
     pair_force: Option<[Spanned<String>; 2]>,
-    /// Position of a point of a soft body [m].
+    /// Position of a point of a soft body or cloth [m].
     point: Option<Point>,
     /// True: kinetic, potential, elastic and total energy of the scene [J].
     energy: Option<bool>,
