@@ -1,6 +1,6 @@
 //! The compiled scene: constant, flat, numbered.
 
-use super::{ContactSettings, Ease, Keyframe, Motion};
+use super::{ContactSettings, Ease, Keyframe, ModelRod, ModelSheet, ModelSpring, Motion};
 use crate::coords::{Anchor, BodyId, Layout, NodeId, Pose, ShapeId, SoftId, State, rotation};
 use crate::elastic::TetAssembly;
 use crate::linalg::{Mat3, Quat, Vec3};
@@ -19,8 +19,14 @@ pub struct Model {
     pub bodies: Vec<ModelBody>,
     /// Particles in scene order, then the nodes of deformable solids that move freely.
     pub nodes: Vec<ModelNode>,
-    /// Deformable solids in scene order.
+    /// Deformable solids in scene order, then sheets.
     pub solids: Vec<ModelSolid>,
+    /// Springs in scene order.
+    pub springs: Vec<ModelSpring>,
+    /// Rods in scene order.
+    pub rods: Vec<ModelRod>,
+    /// Sheets in scene order; each is one of the solids, too.
+    pub sheets: Vec<ModelSheet>,
     /// Collision shapes, body by body, then one per particle, then one per free surface node of each solid.
     pub shapes: Vec<ModelShape>,
     /// Joints in scene order.
@@ -64,9 +70,16 @@ pub struct ModelBody {
     pub principal: Quat,
     /// Its shapes, a range of [`Model::shapes`].
     pub shapes: std::ops::Range<usize>,
+    /// Of which rod it is a link, and which one, as places in [`Model::rods`] and along the rod.
+    pub link: Option<(usize, usize)>,
 }
 
 impl ModelBody {
+    /// Pose of the body frame at t = 0, from its path where it has one.
+    pub fn pose_at_start(&self) -> Pose {
+        self.motion.pose_at(&self.start, 0.0)
+    }
+
     /// Inertia about the centre of mass in world axes [kg·m²] at the orientation `r` of the body.
     pub fn world_inertia(&self, r: Quat) -> Mat3 {
         let axes = Mat3::from_quat(r * self.principal);
@@ -108,7 +121,7 @@ pub struct ModelSolid {
     pub vertices: Vec<Anchor>,
     /// Positions at rest in the frame of the mesh [m].
     pub rest: Vec<Vec3>,
-    /// Vertices of each tetrahedron.
+    /// Vertices of each tetrahedron; a sheet has none.
     pub tets: Vec<[u32; 4]>,
     /// Triangles of its surface, counter-clockwise seen from outside.
     pub surface: Vec<[u32; 3]>,
@@ -186,9 +199,9 @@ pub enum SensorKind {
     Point {
         /// The solid.
         solid: SoftId,
-        /// The tetrahedron that holds it.
-        tet: u32,
-        /// Weights of its vertices.
+        /// Vertices of the solid.
+        vertices: [u32; 4],
+        /// Their weights.
         weights: [f64; 4],
     },
     /// Position and rate of this joint.
@@ -313,6 +326,18 @@ impl Model {
     /// Position of a vertex of a solid [m].
     pub fn vertex_position(&self, state: &State, solid: SoftId, vertex: usize) -> Vec3 {
         self.solids[solid.index()].vertices[vertex].position(self, state)
+    }
+
+    /// True for two links of one rod that are too near each other along it to touch.
+    pub fn are_near_links(&self, a: Owner, b: Owner) -> bool {
+        let link = |o| match o {
+            Owner::Body(b) => self.bodies[b.index()].link,
+            _ => None,
+        };
+        match (link(a), link(b)) {
+            (Some((rod, i)), Some((other, j))) => rod == other && i.abs_diff(j) < self.rods[rod].apart,
+            _ => false,
+        }
     }
 
     /// The rule of a pair of bodies or solids, if the scene gives one.

@@ -8,7 +8,7 @@ use crate::contact::residual::Yardstick;
 use crate::contact::warm::{Carried, Matching, WarmCache};
 use crate::contact::{ContactKey, ContactProblem, Residuals, Solution, Term};
 use crate::coords::{Anchor, BodyId, NodeId, ShapeId, State, rotation};
-use crate::dynamics::Solids;
+use crate::dynamics::{Slender, Solids};
 use crate::error::StepError;
 use crate::integrate::{Scheme, advance};
 use crate::linalg::{BlockMat, Vec3};
@@ -29,6 +29,9 @@ pub struct VelocityStepper {
     /// Where elastic forces are linearised again.
     there: State,
     solids: Solids,
+    slender: Slender,
+    /// Some dofs are coupled by elastic forces.
+    elastic_parts: bool,
     /// M, block diagonal unless some solid has a consistent mass matrix.
     mass: BlockMat,
     problem: ContactProblem,
@@ -58,7 +61,8 @@ pub struct VelocityStepper {
 
 impl VelocityStepper {
     pub fn new(model: &Model, settings: SimSettings) -> VelocityStepper {
-        let a = BlockMat::with_pattern(&model.layout, &Solids::pattern(model));
+        let coupled = [Solids::pattern(model), Slender::pattern(model)].concat();
+        let a = BlockMat::with_pattern(&model.layout, &coupled);
         VelocityStepper {
             settings,
             collider: Collider::new(model),
@@ -69,6 +73,8 @@ impl VelocityStepper {
             ahead: State::default(),
             there: State::default(),
             solids: Solids::new(model, &a),
+            slender: Slender::default(),
+            elastic_parts: !(model.solids.is_empty() && Slender::is_empty(model)),
             mass: BlockMat::with_pattern(&model.layout, &Solids::mass_pattern(model)),
             problem: ContactProblem { a, places: places(model), ..ContactProblem::default() },
             solution: Solution::default(),
@@ -171,7 +177,7 @@ impl VelocityStepper {
             report.times.solve += clock.lap();
         }
         for _ in 1..self.settings.linearizations {
-            if self.solids.is_empty() {
+            if !self.elastic_parts {
                 break;
             }
             self.relinearize(model, state, h);
@@ -236,7 +242,8 @@ impl VelocityStepper {
         }
         self.joints.count_turns(model, state);
         report.t = state.t;
-        report.energy = report::energy(model, state, self.solids.energy(model, state));
+        report.energy =
+            report::energy(model, state, self.solids.energy(model, state) + Slender::energy(model, state));
         check_finite(model, state)?;
         report.times.advance = clock.lap();
         Ok(())
@@ -298,10 +305,11 @@ impl VelocityStepper {
         self.solution.v.extend(state.v.iter().zip(&self.smooth).map(|(v, s)| v + share * (s - v)));
         self.mass.mul(&self.solution.v, &mut p.b);
         p.a.assign(&self.mass);
-        if !self.solids.is_empty() {
+        if self.elastic_parts {
             self.elastic.clear();
             self.elastic.resize(p.b.len(), 0.0);
             self.solids.add_to(model, state, w, Some(h), &mut p.a, &mut self.elastic);
+            self.slender.add_to(model, state, w, Some(h), &mut p.a, &mut self.elastic);
             for (b, e) in p.b.iter_mut().zip(&self.elastic) {
                 *b += e;
             }
@@ -332,6 +340,7 @@ impl VelocityStepper {
         p.a.clear();
         self.elastic.fill(0.0);
         self.solids.add_to(model, &self.there, w, None, &mut p.a, &mut self.elastic);
+        self.slender.add_to(model, &self.there, w, None, &mut p.a, &mut self.elastic);
         p.a.mul(&self.solution.v, &mut self.moved_a);
         for i in 0..p.b.len() {
             self.elastic[i] += self.moved_a[i];
@@ -485,7 +494,7 @@ impl VelocityStepper {
         let (p, end, x) = (&mut self.problem, &mut self.end, &mut self.end_solution);
         end.b.resize(p.b.len(), 0.0);
         self.mass.mul(&self.smooth, &mut end.b);
-        if !self.solids.is_empty() {
+        if self.elastic_parts {
             // Elastic forces over the step are those of its middle: 2 (b_e − (A − M) v̂).
             let (av, mv) = (&mut self.moved_a, &mut self.moved_m);
             av.resize(p.b.len(), 0.0);

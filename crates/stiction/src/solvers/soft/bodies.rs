@@ -17,7 +17,7 @@ pub(super) struct Link {
 
 #[derive(Default)]
 pub(super) struct Bodies {
-    pub links: Vec<Link>,
+    links: Vec<Link>,
     /// Link of each node.
     of_node: Vec<u32>,
     /// Matrix of the bodies alone, and with the nodes that follow them.
@@ -63,9 +63,10 @@ impl Bodies {
         self.x.resize(n, 0.0);
     }
 
-    /// The link of a slave; `NONE` where it follows no body.
-    pub fn link_of(&self, node: u32) -> u32 {
-        self.of_node.get(node as usize).copied().unwrap_or(NONE)
+    /// The link of a slave, where it follows a body.
+    pub fn link_of(&self, node: u32) -> Option<Link> {
+        let link = *self.of_node.get(node as usize)?;
+        self.links.get(link as usize).copied()
     }
 
     /// Adds the bodies' own matrix, without the nodes that follow them, at row and column `first` of a dense matrix.

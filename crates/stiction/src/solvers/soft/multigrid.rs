@@ -4,7 +4,7 @@
 //! `κ diag(A_s)` on the directions in which a slave is bound, through the trilinear weights. Where the slave follows a
 //! rigid body the penalty ties lattice and body, and the bodies are solved with the coarsest level.
 
-use super::bodies::{Bodies, single, wide};
+use super::bodies::{Bodies, Link, single, wide};
 use super::island::{Island, NONE};
 use super::lattice::{self, Level};
 use super::modes::{Mode, Modes};
@@ -26,8 +26,8 @@ const REBUILD: f64 = 25.0;
 #[derive(Clone, Copy)]
 struct Bound {
     node: u32,
-    /// Link to the body that it follows.
-    link: u32,
+    /// The body that it follows.
+    link: Option<Link>,
     /// First of the places of its 8 × 8 coarse blocks, level by level.
     places: u32,
     stiffness: Mat3,
@@ -187,10 +187,7 @@ impl Multigrid {
         let first = 3 * points;
         bodies.add_free(island, &mut self.dense, n, first);
         for b in &self.bound {
-            if b.link == NONE {
-                continue;
-            }
-            let link = &bodies.links[b.link as usize];
+            let Some(link) = &b.link else { continue };
             let c = &level.from_nodes[b.node as usize];
             for h in 0..2 {
                 let row = first + 6 * link.body as usize + 3 * h;
@@ -218,14 +215,7 @@ impl Multigrid {
 
     /// Adds the coarse correction of the residual `rest` to the nodes in `x`, and sets the bodies in `x` from the
     /// residual `body` on them. `rest` must not push on what is bound.
-    pub fn correct(
-        &mut self,
-        island: &Island,
-        bodies: &Bodies,
-        rest: &[Vec4f],
-        body: &[Vec4f],
-        x: &mut [Vec4f],
-    ) {
+    pub fn correct(&mut self, island: &Island, rest: &[Vec4f], body: &[Vec4f], x: &mut [Vec4f]) {
         let count = self.levels.len();
         self.body_r.copy_from_slice(body);
         for l in 0..count {
@@ -236,13 +226,13 @@ impl Multigrid {
                 level.matrix.forward(&level.r, &mut level.x);
                 level.matrix.residual_after_forward(&level.x, &mut level.rest);
                 // Bodies feel what the sweep has moved.
-                for b in self.bound.iter().filter(|b| b.link != NONE) {
+                for b in &self.bound {
+                    let Some(link) = &b.link else { continue };
                     let c = &level.from_nodes[b.node as usize];
                     let mut v = Vec3::ZERO;
                     for k in 0..8 {
                         v += c.weight[k] as f64 * wide(&level.x[c.at[k] as usize]);
                     }
-                    let link = &bodies.links[b.link as usize];
                     let p = b.stiffness * v;
                     for h in 0..2 {
                         let to = &mut self.body_r[2 * link.body as usize + h];
@@ -261,8 +251,8 @@ impl Multigrid {
             };
             level.prolong(&mut f.x);
             // The bodies' motion pulls on the lattice.
-            for b in self.bound.iter().filter(|b| b.link != NONE) {
-                let link = &bodies.links[b.link as usize];
+            for b in &self.bound {
+                let Some(link) = &b.link else { continue };
                 let at = island.nodes + 2 * link.body as usize;
                 let v = link.g[0] * wide(&x[at]) + link.g[1] * wide(&x[at + 1]);
                 let p = single(b.stiffness * v);

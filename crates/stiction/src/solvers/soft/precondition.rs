@@ -198,7 +198,7 @@ impl Preconditioner {
                 }
             }
         }
-        self.multigrid.correct(island, bodies, &self.rest, &self.force, x);
+        self.multigrid.correct(island, &self.rest, &self.force, x);
         project(&self.masked, x);
         if bodies.is_empty() {
             island.low.backward(&self.r, x);
