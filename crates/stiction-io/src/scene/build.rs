@@ -325,7 +325,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The mesh of a file; read once however often it is used.
-    fn mesh(&mut self, file: &Spanned<String>) -> Result<TriMesh> {
+    pub(super) fn mesh(&mut self, file: &Spanned<String>) -> Result<TriMesh> {
         let name = file.get_ref();
         if let Some(m) = self.meshes.get(name) {
             return Ok(m.clone());
