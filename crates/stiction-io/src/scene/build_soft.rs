@@ -8,7 +8,7 @@ use crate::error::{Result, known_names};
 use crate::tet_mesh;
 use stiction::elastic::{Damping, Law, Material, Preset};
 use stiction::mesh::{TetMesh, shapes};
-use stiction::scene::{Attachment, NodeSelection, SoftBody};
+use stiction::scene::{Attachment, FibreLayer, Inflation, NodeSelection, SoftBody};
 use toml::Spanned;
 
 /// Volume ratio below which the neo-Hookean law is extrapolated where the scene says nothing.
@@ -32,6 +32,27 @@ impl Builder<'_> {
             },
             mass: t.mass_matrix.unwrap_or_default(),
             attachments: t.attach.iter().map(|a| self.attachment(a, &t.name)).collect::<Result<_>>()?,
+            fibres: t
+                .fibre
+                .iter()
+                .map(|f| FibreLayer {
+                    min: f.corners[0].vec(),
+                    max: f.corners[1].vec(),
+                    direction: f.direction.unit(),
+                    stiffness: f.stiffness.0,
+                    tension: f.tension.map_or(0.0, |x| x.0),
+                })
+                .collect(),
+            inflations: t
+                .inflate
+                .iter()
+                .map(|i| Inflation {
+                    min: i.corners[0].vec(),
+                    max: i.corners[1].vec(),
+                    pressure: i.pressure.iter().map(|k| k.map(|x| x.0)).collect(),
+                })
+                .collect(),
+            visual: t.visual.as_ref().map(|file| self.mesh(file)).transpose()?,
             friction: t.friction.map_or(mean_friction(d.friction), |x| x.0),
             restitution: t.restitution.or(d.restitution).map_or(0.0, |e| e.0),
             thickness: t.thickness.map_or(0.0, |x| x.0),

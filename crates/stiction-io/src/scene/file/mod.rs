@@ -2,6 +2,7 @@
 //! The doc comments of the fields are what `stiction schema` prints.
 
 mod body;
+pub(crate) mod joint;
 pub(crate) mod slender;
 pub(crate) mod soft;
 
@@ -53,6 +54,9 @@ pub(crate) struct SceneFile {
     /// Springs, dampers and ropes.
     #[serde(default)]
     pub spring: Vec<slender::Spring>,
+    /// What holds bodies together.
+    #[serde(default)]
+    pub joint: Vec<joint::Joint>,
     /// Forces and torques.
     #[serde(default)]
     pub force: Vec<Force>,
@@ -210,6 +214,8 @@ pub(crate) enum SensorKind {
     ContactForce(Spanned<String>),
     PairForce([Spanned<String>; 2]),
     Point(Point),
+    Joint(Spanned<String>),
+    JointForce(Spanned<String>),
     Energy,
 }
 
@@ -224,7 +230,7 @@ pub(crate) struct Point {
     pub at: Triple,
 }
 
-/// A named read-out: exactly one of pose, velocity, point, contact_force, pair_force and energy.
+/// A named read-out: exactly one of pose, velocity, point, contact_force, pair_force, joint, joint_force and energy.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct SensorKeys {
@@ -245,6 +251,12 @@ struct SensorKeys {
     pair_force: Option<[Spanned<String>; 2]>,
     /// Position of a point of a soft body or cloth [m].
     point: Option<Point>,
+    /// Position [m or rad] and rate of this joint, b as seen from a.
+    #[schemars(with = "Option<String>")]
+    joint: Option<Spanned<String>>,
+    /// Force [N] and moment about its anchor [N·m] of this joint on its body b, world axes.
+    #[schemars(with = "Option<String>")]
+    joint_force: Option<Spanned<String>>,
     /// True: kinetic, potential, elastic and total energy of the scene [J].
     energy: Option<bool>,
 }
@@ -259,13 +271,16 @@ impl TryFrom<SensorKeys> for Sensor {
             k.contact_force.map(SensorKind::ContactForce),
             k.pair_force.map(SensorKind::PairForce),
             k.point.map(SensorKind::Point),
+            k.joint.map(SensorKind::Joint),
+            k.joint_force.map(SensorKind::JointForce),
             k.energy.and_then(|on| on.then_some(SensorKind::Energy)),
         ];
         let mut given = kinds.into_iter().flatten();
         match (given.next(), given.next()) {
             (Some(reads), None) => Ok(Sensor { name: k.name, reads }),
             _ => Err("a sensor reads exactly one of `pose = \"NAME\"`, `velocity = \"NAME\"`, \
-                      `point = { soft = \"NAME\", at = [x, y, z] }`, `contact_force = \"NAME\"`, `pair_force = [\"ON\", \"BY\"]` and `energy = true`"),
+                      `point = { soft = \"NAME\", at = [x, y, z] }`, `contact_force = \"NAME\"`, `pair_force = [\"ON\", \"BY\"]`, \
+                      `joint = \"NAME\"`, `joint_force = \"NAME\"` and `energy = true`"),
         }
     }
 }
