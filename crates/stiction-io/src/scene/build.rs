@@ -24,7 +24,7 @@ const GRAVITY: Vec3 = Vec3::new(0.0, 0.0, -9.81);
 const DT: f64 = 0.01;
 const DURATION: f64 = 5.0;
 const FRICTION: f64 = 0.5;
-const DENSITY: f64 = 1000.0;
+pub(super) const DENSITY: f64 = 1000.0;
 
 /// Most bodies of a scene.
 const MOST_BODIES: usize = repeat::MOST_COPIES;
@@ -72,6 +72,18 @@ impl<'a> Builder<'a> {
         for s in &f.soft {
             let solid = self.soft(s, &f.defaults)?;
             scene.solids.push(solid);
+        }
+        for c in &f.cloth {
+            let sheet = self.cloth(c, &f.defaults)?;
+            scene.sheets.push(sheet);
+        }
+        for r in &f.rod {
+            let rod = self.rod(r, &f.defaults)?;
+            scene.rods.push(rod);
+        }
+        for s in &f.spring {
+            let spring = self.spring(s)?;
+            scene.springs.push(spring);
         }
         for x in &f.force {
             let from = x.from.map_or(0.0, |t| t.0);
@@ -345,6 +357,11 @@ impl<'a> Builder<'a> {
             return Err(self.source.error(span, e, "give each body, soft body and particle its own name"));
         }
         Ok(())
+    }
+
+    /// Notes where an item that compiling may complain about stands.
+    pub(super) fn item(&mut self, item: String, span: Range<usize>) {
+        self.items.insert(item, span);
     }
 
     /// The name, if a body or particle has it.

@@ -31,7 +31,7 @@ impl Builder<'_> {
                 viscosity: t.damping.viscosity.map_or(0.0, |x| x.0),
             },
             mass: t.mass_matrix.unwrap_or_default(),
-            attachments: t.attach.iter().map(|a| self.attachment(a, t)).collect::<Result<_>>()?,
+            attachments: t.attach.iter().map(|a| self.attachment(a, &t.name)).collect::<Result<_>>()?,
             friction: t.friction.map_or(mean_friction(d.friction), |x| x.0),
             restitution: t.restitution.or(d.restitution).map_or(0.0, |e| e.0),
             thickness: t.thickness.map_or(0.0, |x| x.0),
@@ -123,14 +123,14 @@ impl Builder<'_> {
         Ok(m)
     }
 
-    fn attachment(&self, a: &Attach, t: &Soft) -> Result<Attachment> {
+    pub(super) fn attachment(&self, a: &Attach, of: &Spanned<String>) -> Result<Attachment> {
         let nodes = match (&a.nodes, a.corners) {
             (Some(nodes), None) => NodeSelection::Nodes(nodes.get_ref().clone()),
             (None, Some([min, max])) => NodeSelection::Box { min: min.vec(), max: max.vec() },
             _ => {
-                let e = format!("an attachment of `{}` does not say which nodes", t.name.get_ref());
+                let e = format!("an attachment of `{}` does not say which nodes", of.get_ref());
                 let remedy = "give exactly one of `nodes = [0, 1, …]` and `box = [[x, y, z], [x, y, z]]`";
-                return Err(self.source.error(t.name.span(), e, remedy));
+                return Err(self.source.error(of.span(), e, remedy));
             }
         };
         Ok(Attachment { nodes, to: a.to.as_ref().map(|to| self.known(to)).transpose()? })

@@ -2,6 +2,7 @@
 
 mod build;
 mod build_joint;
+mod build_slender;
 mod build_soft;
 mod file;
 mod one_or_many;

@@ -3,6 +3,7 @@
 
 mod body;
 pub(crate) mod joint;
+pub(crate) mod slender;
 pub(crate) mod soft;
 
 pub(crate) use body::{Body, Friction, Keyframe, MeshKind, Motion, Repeat, Shape, ShapeKind};
@@ -15,7 +16,7 @@ use stiction::scene::Combine;
 use stiction::{Scheme, SolverKind};
 use toml::Spanned;
 
-/// A scene of rigid bodies, deformable solids and particles. SI units, z up, angles in degrees where a key ends in `_deg`.
+/// A scene of rigid bodies, deformable solids, cloth, rods, springs and particles. SI units, z up, angles in degrees where a key ends in `_deg`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SceneFile {
@@ -47,6 +48,15 @@ pub(crate) struct SceneFile {
     /// What holds bodies together.
     #[serde(default)]
     pub joint: Vec<joint::Joint>,
+    /// Sheets of cloth.
+    #[serde(default)]
+    pub cloth: Vec<slender::Cloth>,
+    /// Rods and cables.
+    #[serde(default)]
+    pub rod: Vec<slender::Rod>,
+    /// Springs, dampers and ropes.
+    #[serde(default)]
+    pub spring: Vec<slender::Spring>,
     /// Forces and torques.
     #[serde(default)]
     pub force: Vec<Force>,
@@ -145,7 +155,7 @@ pub(crate) struct Particle {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Force {
-    /// Name of a free body, a soft body (all nodes share the force by their mass) or a particle.
+    /// Name of a free body, a soft body or cloth (all nodes share the force by their mass), or a particle.
     #[schemars(with = "String")]
     pub target: Spanned<String>,
     /// Force [N], world axes.
@@ -209,11 +219,11 @@ pub(crate) enum SensorKind {
     Energy,
 }
 
-/// A point of a soft body.
+/// A point of a soft body or cloth.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Point {
-    /// Name of the soft body.
+    /// Name of the soft body or cloth.
     #[schemars(with = "String")]
     pub soft: Spanned<String>,
     /// Where the point is in the frame of the mesh at rest [m].
@@ -239,7 +249,7 @@ struct SensorKeys {
     /// Sum of the contact forces on the first by the second [N], world axes.
     #[schemars(with = "Option<[String; 2]>")]
     pair_force: Option<[Spanned<String>; 2]>,
-    /// Position of a point of a soft body [m].
+    /// Position of a point of a soft body or cloth [m].
     point: Option<Point>,
     /// Position [m or rad] and rate of this joint, b as seen from a.
     #[schemars(with = "Option<String>")]

@@ -214,8 +214,10 @@ impl FixedPoint {
 
     /// Spectral radius of W A by power iteration.
     fn radius(&mut self, island: &Island) -> f64 {
-        let n = island.dofs();
-        let mut x: Vec<f64> = (0..n).map(|i| if i % 2 == 0 { 1.0 } else { -0.7 }).collect();
+        let mut x = std::mem::take(&mut self.image[0]);
+        for (i, x) in x.iter_mut().enumerate() {
+            *x = if i % 2 == 0 { 1.0 } else { -0.7 };
+        }
         let mut size = 1.0;
         for _ in 0..POWER_STEPS {
             island.a.mul(&x, &mut self.push);
@@ -226,6 +228,7 @@ impl FixedPoint {
                 *x /= size;
             }
         }
+        self.image[0] = x;
         // The last growth: x had length one before.
         if size.is_finite() && size > 0.0 { size } else { 1.0 }
     }

@@ -9,7 +9,7 @@ use super::island::{Island, NONE};
 use super::lattice::{self, Level};
 use super::modes::{Mode, Modes};
 use crate::linalg::sweep32::Vec4f;
-use crate::linalg::{Cholesky, Mat3, Vec3};
+use crate::linalg::{Cholesky, DenseLu, Mat3, Vec3};
 
 /// Strength of the penalty; 0.5 to 50 are as good.
 const KAPPA: f64 = 2.0;
@@ -46,7 +46,9 @@ pub(super) struct Multigrid {
     places_of: Vec<u32>,
     places: Vec<[u32; 64]>,
     dense: Vec<f64>,
+    /// Factor of the coarsest level; with bodies it has no symmetry.
     factor: Cholesky,
+    factor_bodies: DenseLu,
     rhs: Vec<f64>,
     body_r: Vec<Vec4f>,
 }
@@ -169,6 +171,7 @@ impl Multigrid {
         let n = 3 * points + 6 * island.bodies;
         if n > DENSE {
             self.factor.factor(&[], 0);
+            self.factor_bodies.factor(&[], 0);
             return;
         }
         self.dense.clear();
@@ -191,7 +194,7 @@ impl Multigrid {
             let c = &level.from_nodes[b.node as usize];
             for h in 0..2 {
                 let row = first + 6 * link.body as usize + 3 * h;
-                let pull = link.g[h].transpose() * b.stiffness;
+                let pull = link.left[h] * b.stiffness;
                 for k in 0..2 {
                     add_block(
                         &mut self.dense,
@@ -202,14 +205,23 @@ impl Multigrid {
                     );
                 }
                 for k in 0..8 {
-                    add_block(&mut self.dense, n, row, 3 * c.at[k] as usize, pull * (-c.weight[k] as f64));
+                    let at = 3 * c.at[k] as usize;
+                    let w = -c.weight[k] as f64;
+                    add_block(&mut self.dense, n, row, at, pull * w);
+                    add_block(&mut self.dense, n, at, row, b.stiffness * link.g[h] * w);
                 }
             }
         }
         for i in 0..n {
             self.dense[i * n + i] *= 1.0 + SHIFT;
         }
-        self.factor.factor(&self.dense, n);
+        if island.bodies > 0 {
+            self.factor.factor(&[], 0);
+            self.factor_bodies.factor(&self.dense, n);
+        } else {
+            self.factor.factor(&self.dense, n);
+            self.factor_bodies.factor(&[], 0);
+        }
         self.rhs.resize(n, 0.0);
     }
 
@@ -236,7 +248,7 @@ impl Multigrid {
                     let p = b.stiffness * v;
                     for h in 0..2 {
                         let to = &mut self.body_r[2 * link.body as usize + h];
-                        give(to, &single(link.g[h].transpose() * p));
+                        give(to, &single(link.left[h] * p));
                     }
                 }
             }
@@ -270,7 +282,7 @@ impl Multigrid {
 
     fn solve_coarsest(&mut self, island: &Island, x: &mut [Vec4f]) {
         let Some(level) = self.levels.last_mut() else { return };
-        if self.factor.rows() == 0 {
+        if self.factor.rows() == 0 && self.factor_bodies.rows() == 0 {
             level.matrix.forward(&level.r, &mut level.x);
             level.matrix.backward_half(&mut level.x);
             for _ in 1..SWEEPS {
@@ -284,7 +296,11 @@ impl Multigrid {
                 to[k] = from[k] as f64;
             }
         }
-        self.factor.solve(&mut self.rhs);
+        if self.factor.rows() > 0 {
+            self.factor.solve(&mut self.rhs);
+        } else {
+            self.factor_bodies.solve(&mut self.rhs);
+        }
         let to = level.x.iter_mut().chain(&mut x[island.nodes..]);
         for (from, to) in self.rhs.chunks_exact(3).zip(to) {
             *to = [from[0] as f32, from[1] as f32, from[2] as f32, 0.0];
