@@ -104,6 +104,12 @@ impl Solids {
         let weights = elastic::Weights { stiffness: w.q / w.a, damping: w.v / w.a };
         for (part, solid) in self.parts.iter_mut().zip(&model.solids) {
             part.place(model, solid, state, h);
+            for (inflation, tets) in &solid.inflations {
+                let pressure = inflation.at(state.t);
+                for &t in tets {
+                    part.elements.set_pressure(t as usize, pressure);
+                }
+            }
             let kind = part.elements.default_hessian();
             part.elements.assemble(&part.x, weights, kind, &mut part.forces, &mut part.blocks);
             let mass_damping = part.elements.damping().mass * weights.damping;

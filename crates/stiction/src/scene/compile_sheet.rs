@@ -129,6 +129,8 @@ impl Sheet {
             consistent_mass: false,
             nodes: first..model.nodes.len(),
             edge: 0.5 * (dx + dy),
+            inflations: Vec::new(),
+            visual: None,
         });
         model.sheets.push(ModelSheet {
             solid: id,

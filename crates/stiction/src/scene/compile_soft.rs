@@ -3,11 +3,11 @@
 use super::compile::{err, find, friction_coefficient, pose, restitution, vector};
 use super::mass::MassProps;
 use super::{
-    Attachment, MassMatrix, Model, ModelNode, ModelShape, ModelSolid, NodeSelection, Owner, Scene, SoftBody,
-    SurfaceFriction,
+    Attachment, EmbeddedSurface, FibreLayer, MassMatrix, Model, ModelNode, ModelShape, ModelSolid,
+    NodeSelection, Owner, Scene, SoftBody, SurfaceFriction,
 };
 use crate::coords::{Anchor, BlockKind, BodyId, NodeId, Pose, ShapeId, SoftId, State};
-use crate::elastic::TetAssembly;
+use crate::elastic::{Fibre, TetAssembly};
 use crate::error::SceneError;
 use crate::linalg::{Mat3, Vec3};
 use crate::mesh::{Locator, Surface, TetMesh};
@@ -70,10 +70,63 @@ impl SoftBody {
         friction_coefficient(item, self.friction)?;
         restitution(item, self.restitution)?;
         self.damping.check().map_err(|e| SceneError::new(item, e.to_string()))?;
+        for (k, layer) in self.fibres.iter().enumerate() {
+            if self.tets_in(layer.min, layer.max).is_empty() {
+                return err(item, format!("fibre layer {} holds no tetrahedron; move its box", k + 1));
+            }
+        }
+        for (k, inflation) in self.inflations.iter().enumerate() {
+            let which = format!("inflation {}", k + 1);
+            if self.tets_in(inflation.min, inflation.max).is_empty() {
+                return err(item, format!("{which} holds no tetrahedron; move its box"));
+            }
+            let keys = &inflation.pressure;
+            let good =
+                keys.iter().flatten().all(|x| x.is_finite()) && keys.windows(2).all(|w| w[0][0] < w[1][0]);
+            if keys.is_empty() || !good {
+                return err(
+                    item,
+                    format!("{which} needs finite pressures at increasing times, and at least one"),
+                );
+            }
+        }
         if !(self.thickness.is_finite() && self.thickness >= 0.0) {
             return err(item, format!("thickness must be finite and not negative; got {}", self.thickness));
         }
         Ok(())
+    }
+
+    /// Tetrahedra whose middle lies in a box.
+    fn tets_in(&self, min: Vec3, max: Vec3) -> Vec<u32> {
+        let middle = |t: usize| self.mesh.corners(t).iter().sum::<Vec3>() / 4.0;
+        let inside = |t: &usize| middle(*t).cmpge(min).all() && middle(*t).cmple(max).all();
+        (0..self.mesh.tets.len()).filter(inside).map(|t| t as u32).collect()
+    }
+
+    fn fibres_by_tet(&self) -> Vec<Fibre> {
+        let layer = |l: &FibreLayer| {
+            let FibreLayer { direction, stiffness, tension, .. } = *l;
+            self.tets_in(l.min, l.max).into_iter().map(move |tet| Fibre {
+                tet,
+                direction,
+                stiffness,
+                tension,
+            })
+        };
+        self.fibres.iter().flat_map(layer).collect()
+    }
+
+    fn embed_visual(&self, item: &str) -> Result<Option<EmbeddedSurface>, SceneError> {
+        let Some(v) = &self.visual else { return Ok(None) };
+        if let Some(i) = v.vertices.iter().position(|x| !x.is_finite()) {
+            return err(item, format!("vertex {i} of the visual surface is not finite"));
+        }
+        let count = v.vertices.len() as u32;
+        if let Some(t) = v.triangles.iter().position(|t| t.iter().any(|&k| k >= count)) {
+            return err(item, format!("triangle {t} of the visual surface names a vertex beyond {count}"));
+        }
+        let vertices = Locator::new(&self.mesh).embed_surface(v);
+        Ok(Some(EmbeddedSurface { vertices, triangles: v.triangles.clone() }))
     }
 
     /// A quarter of each tetrahedron to each of its vertices [kg].
@@ -155,8 +208,11 @@ impl SoftBody {
             &material_of,
             self.damping,
         )
+        .and_then(|e| e.with_fibres(&self.fibres_by_tet()))
         .map_err(|e| SceneError::new(&item, e.to_string()))?;
         model.solids.push(ModelSolid {
+            inflations: self.inflations.iter().map(|i| (i.clone(), self.tets_in(i.min, i.max))).collect(),
+            visual: self.embed_visual(&item)?,
             name: self.name.clone(),
             vertices,
             elements,

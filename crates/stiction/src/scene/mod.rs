@@ -18,12 +18,12 @@ mod soft;
 
 pub use joint::{Joint, JointAnchor, JointKind, JointSprings, Motor, Path, Spring, Target};
 pub use model::{
-    Model, ModelBody, ModelForce, ModelNode, ModelPair, ModelSensor, ModelShape, ModelSolid, Owner,
-    SensorKind,
+    EmbeddedSurface, Model, ModelBody, ModelForce, ModelNode, ModelPair, ModelSensor, ModelShape, ModelSolid,
+    Owner, SensorKind,
 };
 pub use model_slender::{ModelRod, ModelRodJoint, ModelSheet, ModelSpring, RodEnd};
 pub use slender::{Fixing, RestShape, Rod, RodHold, Sheet, SpringEnd, SpringSpec};
-pub use soft::{Attachment, MassMatrix, NodeSelection, SoftBody};
+pub use soft::{Attachment, FibreLayer, Inflation, MassMatrix, NodeSelection, SoftBody};
 
 pub use model_joint::{JointBlock, JointPlace, JointRow, Measure, ModelJoint, Role};
 

@@ -4,6 +4,7 @@ use super::{ContactSettings, Ease, Keyframe, ModelRod, ModelSheet, ModelSpring, 
 use crate::coords::{Anchor, BodyId, Layout, NodeId, Pose, ShapeId, SoftId, State, rotation};
 use crate::elastic::TetAssembly;
 use crate::linalg::{Mat3, Quat, Vec3};
+use crate::mesh::Embedding;
 use parry3d_f64::shape::SharedShape;
 
 /// Everything about a scene that does not change while it runs.
@@ -135,6 +136,19 @@ pub struct ModelSolid {
     pub nodes: std::ops::Range<usize>,
     /// Mean length of its edges [m].
     pub edge: f64,
+    /// Pressures over time, with the tetrahedra in which they act.
+    pub inflations: Vec<(super::Inflation, Vec<u32>)>,
+    /// The surface that is drawn instead of its own.
+    pub visual: Option<EmbeddedSurface>,
+}
+
+/// A surface that moves with the tetrahedra of a solid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EmbeddedSurface {
+    /// Where its vertices sit.
+    pub vertices: Vec<Embedding>,
+    /// Its triangles, by vertex.
+    pub triangles: Vec<[u32; 3]>,
 }
 
 /// To whom a shape belongs.

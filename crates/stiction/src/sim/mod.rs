@@ -131,6 +131,19 @@ impl Simulation {
         format!("{} – {}", name(key.shape_a), name(key.shape_b))
     }
 
+    /// Block `c` of the problem of the last step in words: the pair of a contact, or the name of a joint.
+    pub fn describe_block(&self, c: usize) -> String {
+        match self.problem().key.get(c) {
+            Some(key) => self.describe(key),
+            None => {
+                let mut blocks =
+                    self.model.joints.iter().flat_map(|j| std::iter::repeat_n(j, j.blocks.len()));
+                let joint = blocks.nth(c - self.problem().key.len());
+                joint.map_or(String::new(), |j| format!("joint `{}`", j.name))
+            }
+        }
+    }
+
     /// State, warm cache and step count.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
