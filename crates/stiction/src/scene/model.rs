@@ -122,6 +122,8 @@ pub struct ModelSolid {
     pub nodes: std::ops::Range<usize>,
     /// Mean length of its edges [m].
     pub edge: f64,
+    /// Its surface touches itself.
+    pub self_collision: bool,
 }
 
 /// To whom a shape belongs.
