@@ -7,12 +7,15 @@ mod convex;
 mod material;
 mod mesh;
 mod narrow;
+mod nearest;
 mod overlap;
 mod plane;
 mod polytope;
 mod rigid;
 mod round;
+mod skin;
 mod solid;
+mod surface;
 mod touch;
 
 pub use overlap::{Overlap, overlaps};

@@ -131,6 +131,7 @@ impl Sheet {
             edge: 0.5 * (dx + dy),
             inflations: Vec::new(),
             visual: None,
+            self_collision: false,
         });
         model.sheets.push(ModelSheet {
             solid: id,

@@ -223,6 +223,7 @@ impl SoftBody {
             consistent_mass: self.mass == MassMatrix::Consistent,
             nodes: first..model.nodes.len(),
             edge,
+            self_collision: self.self_collision,
         });
         Ok(())
     }

@@ -140,6 +140,8 @@ pub struct ModelSolid {
     pub inflations: Vec<(super::Inflation, Vec<u32>)>,
     /// The surface that is drawn instead of its own.
     pub visual: Option<EmbeddedSurface>,
+    /// Its surface touches itself.
+    pub self_collision: bool,
 }
 
 /// A surface that moves with the tetrahedra of a solid.

@@ -40,6 +40,8 @@ pub struct SoftBody {
     pub thickness: f64,
     /// False: its surface touches nothing.
     pub collide: bool,
+    /// True: its surface touches itself too.
+    pub self_collision: bool,
 }
 
 impl SoftBody {
@@ -62,6 +64,7 @@ impl SoftBody {
             restitution: 0.0,
             thickness: 0.0,
             collide: true,
+            self_collision: false,
         }
     }
 

@@ -438,6 +438,10 @@ impl VelocityStepper {
                     (arm, v + Vec3::from_slice(&self.solution.v[b.dof + 3..]).cross(arm))
                 }
                 Anchor::Node(n) => (Vec3::ZERO, model.node_velocity(&self.ahead, n)),
+                Anchor::Surface { .. } => {
+                    let driven = driven_velocity(model, state, anchor, other, h);
+                    (Vec3::ZERO, driven + free_velocity(model, &self.ahead, anchor))
+                }
                 _ => (Vec3::ZERO, driven_velocity(model, state, anchor, other, h)),
             };
             let ((arm_a, v_a), (arm_b, v_b)) = (side(&c.a, &c.b), side(&c.b, &c.a));
@@ -654,7 +658,7 @@ fn places(model: &Model) -> Vec<Vec3> {
 fn is_soft(model: &Model, anchor: &Anchor) -> bool {
     match *anchor {
         Anchor::Node(n) => model.nodes[n.index()].solid.is_some(),
-        Anchor::Weighted { .. } => true,
+        Anchor::Weighted { .. } | Anchor::Surface { .. } => true,
         _ => false,
     }
 }
@@ -679,8 +683,47 @@ fn driven_velocity(model: &Model, state: &State, anchor: &Anchor, other: &Anchor
             let moved = then.translation + turn * (centre - now.translation) - centre;
             (moved + rotation::log(turn).cross(point - centre)) / h
         }
+        Anchor::Surface { .. } => {
+            let corners = anchor.corners(model);
+            corners.map(|(a, w)| w * driven_velocity(model, state, a, other, h)).sum()
+        }
         _ => Vec3::ZERO,
     }
+}
+
+/// Velocity of the part of a surface point that has columns.
+fn free_velocity(model: &Model, state: &State, anchor: &Anchor) -> Vec3 {
+    let free = anchor.corners(model).filter(|(a, _)| !matches!(a, Anchor::Kinematic { .. }));
+    free.map(|(a, w)| w * a.velocity(model, state)).sum()
+}
+
+/// Columns of a point of a surface: one term per free vertex, and one per body that holds vertices.
+fn surface_terms(model: &Model, state: &State, anchor: &Anchor, sign: f64) -> [Option<Term>; 4] {
+    let mut out: [Option<Term>; 4] = [None; 4];
+    for (k, (corner, w)) in anchor.corners(model).enumerate() {
+        match *corner {
+            Anchor::Node(n) => {
+                let n = &model.nodes[n.index()];
+                out[k] = Some(Term::Node { block: n.block as u32, dof: n.dof as u32, weight: sign * w });
+            }
+            Anchor::Rigid { body, .. } => {
+                let b = &model.bodies[body.index()];
+                let block = b.block.expect("a Rigid anchor has a block") as u32;
+                let x = corner.position(model, state) - Vec3::from_slice(&state.q[b.q..]);
+                // Σ w (v + ω × x) is one term with the mean arm.
+                match out.iter_mut().flatten().find(|t| t.block() == block as usize) {
+                    Some(Term::Rigid { sign: sum, arm, .. }) => {
+                        let total = *sum + sign * w;
+                        *arm = (*arm * *sum + x * (sign * w)) / total;
+                        *sum = total;
+                    }
+                    _ => out[k] = Some(Term::Rigid { block, dof: b.dof as u32, sign: sign * w, arm: x }),
+                }
+            }
+            _ => {}
+        }
+    }
+    out
 }
 
 /// Columns of both sides of a contact.
@@ -710,6 +753,7 @@ fn terms(model: &Model, state: &State, c: &Contact, late: Option<[Vec3; 2]>) -> 
                     out[k] = Some(Term::Node { block, dof, weight: sign * w[k] });
                 }
             }
+            Anchor::Surface { .. } => return surface_terms(model, state, anchor, sign),
             Anchor::Link { .. } => unreachable!("no model holds articulations yet"),
         }
         out

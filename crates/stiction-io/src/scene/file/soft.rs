@@ -58,6 +58,8 @@ pub(crate) struct Soft {
     pub thickness: Option<NonNegative>,
     /// False: its surface touches nothing.
     pub collide: Option<bool>,
+    /// True: its surface touches itself too.
+    pub self_collision: Option<bool>,
 }
 
 /// Tetrahedra: exactly one of file, block, sphere, cylinder, torus, sheet and ring.
