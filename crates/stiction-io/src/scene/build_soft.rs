@@ -58,6 +58,7 @@ impl Builder<'_> {
             thickness: t.thickness.map_or(0.0, |x| x.0),
             collide: t.collide.unwrap_or(true),
             self_collision: t.self_collision.unwrap_or(false),
+            rigid_edges: t.rigid_edges.unwrap_or(true),
         })
     }
 

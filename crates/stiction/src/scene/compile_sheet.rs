@@ -132,6 +132,7 @@ impl Sheet {
             inflations: Vec::new(),
             visual: None,
             self_collision: false,
+            rigid_edges: self.rigid_edges,
         });
         model.sheets.push(ModelSheet {
             solid: id,

@@ -224,6 +224,7 @@ impl SoftBody {
             nodes: first..model.nodes.len(),
             edge,
             self_collision: self.self_collision,
+            rigid_edges: self.rigid_edges,
         });
         Ok(())
     }

@@ -142,6 +142,8 @@ pub struct ModelSolid {
     pub visual: Option<EmbeddedSurface>,
     /// Its surface touches itself.
     pub self_collision: bool,
+    /// Corners and edges of rigid bodies touch its faces.
+    pub rigid_edges: bool,
 }
 
 /// A surface that moves with the tetrahedra of a solid.
