@@ -214,7 +214,7 @@ fn with(table: &str, old: &str, new: &str) -> String {
 fn cloth_rods_and_springs() {
     let more = |table: &str, line: &str| with(&format!("{table}#"), "#", line);
     let cases = [
-        (with(CLOTH, "cells = [2, 2]", "cells = [2, @0]"), "0 is not allowed", "from 1 to 400"),
+        (with(CLOTH, "cells = [2, 2]", "cells = @[2, 0]"), "0 is not allowed", "from 1 to 400"),
         (with(CLOTH, "stretch = 10", "stretch = @0"), "0 is not allowed", "positive"),
         (with(CLOTH, "stretch = 10", "@strech = 10"), "unknown key `strech`", "did you mean `stretch`?"),
         (
@@ -228,7 +228,7 @@ fn cloth_rods_and_springs() {
             "reaches from",
         ),
         (more(CLOTH, "attach = [{ nodes = [0], to = @\"pole\" }]"), "called `pole`", "crate"),
-        (with(CLOTH, "@\"flag\"", "@\"blob\""), "`blob` is taken", "own name"),
+        (with(CLOTH, "\"flag\"", "@\"blob\""), "`blob` is taken", "own name"),
         (more(ROD, "poisson = 0.5"), "rod `cable`: Poisson's ratio 0.5", "take 0.45 to 0.49"),
         (with(ROD, "young = 1e7", "young = @-1"), "-1 is not allowed", "positive"),
         (with(ROD, "segments = 4", "segments = @0"), "0 is not allowed", "from 1 to 10000"),
