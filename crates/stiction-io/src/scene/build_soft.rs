@@ -120,7 +120,7 @@ impl Builder<'_> {
                     let e = format!("no law is called `{other}`");
                     let known =
                         ["linear", "corotated", "st-venant-kirchhoff", "neo-hookean", "stable-neo-hookean"];
-                    let remedy = known_names(other, "laws", known.into_iter());
+                    let remedy = known_names(other, "laws", known);
                     return Err(self.source.error(name.span(), e, remedy));
                 }
             },
