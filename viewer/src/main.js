@@ -87,7 +87,7 @@ function look(i) {
   const radius = Math.max(...views.map((v) => v.radius)), v = views[0];
   const aspect = canvas.clientWidth / views.length / Math.max(canvas.clientHeight, 1);
   const half = (camera.fov * Math.PI) / 360, narrow = Math.atan(Math.tan(half) * Math.min(aspect, 1));
-  const far = (radius / Math.sin(narrow)) * Number(wish.get("distance") ?? 1.02);
+  const far = (radius / Math.sin(narrow)) * Number(wish.get("distance") ?? 0.86);
   controls.target.copy(v.centre);
   camera.position.copy(v.centre).add(new THREE.Vector3(...CAMERAS[cameraAt][1]).normalize().multiplyScalar(far));
   camera.near = far / 200;
@@ -258,7 +258,7 @@ function makeBar() {
   for (const s of [0.1, 0.25, 0.5, 1, 2, 4]) speed.add(new Option(`${s}×`, s, s === 1, s === 1));
   speed.onchange = () => { clock.speed = Number(speed.value); live?.send({ speed: clock.speed }); };
   $("bar").append(
-    button("play", "▶", "Play", toggle), button("back", "⏴", "Step back", () => step(-1)), button("forth", "⏵", "Step forward", () => step(1)),
+    button("play", "▶", "Play", toggle), button("back", "‹", "Step back", () => step(-1)), button("forth", "›", "Step forward", () => step(1)),
     slider, el("output", { id: "now", value: "0.00 s" }), speed,
     button("options", "☰", "What is shown", () => { $("panel").hidden = !$("panel").hidden; }),
     button("theme", "◐", "Light or dark", () => setTheme(theme === "dark" ? "light" : "dark")),

@@ -105,7 +105,7 @@ export class World {
         const o = s.part < h.bodies.length ? [f.poses, 7 * s.part] : [f.points, 3 * (s.part - h.bodies.length)];
         p.fromArray(o[0], o[1]);
         const r = Math.min(s.reach, 4 * (this.parts[s.part].motion === "fixed" ? 1 : Infinity));
-        box.expandByPoint(p.clone().addScalar(r)).expandByPoint(p.clone().addScalar(-r));
+        box.expandByPoint(p.clone().addScalar(0.58 * r)).expandByPoint(p.clone().addScalar(-0.58 * r));
       }
       for (const s of this.solids) for (const v of s.skin.source) box.expandByPoint(p.fromArray(f.points, s.first + 3 * v));
       for (let c = 0; c < f.contacts; c++) {
@@ -181,7 +181,7 @@ export class World {
   glyphs() {
     const dots = new THREE.SphereGeometry(1, 12, 8);
     this.dots = { material: new THREE.MeshBasicMaterial({ color: "#d61f69", depthTest: false, transparent: true }), geometry: dots };
-    this.arrows = { material: new THREE.MeshStandardMaterial({ color: "#1aa260", roughness: 0.5, emissive: "#0b4d2c" }), geometry: arrow() };
+    this.arrows = { material: new THREE.MeshStandardMaterial({ color: "#22b573", roughness: 0.5, emissive: "#0d6b40", depthTest: false, transparent: true, opacity: 0.92 }), geometry: arrow() };
     const cone = new THREE.ConeGeometry(1, 1, 24, 1, true).rotateX(-Math.PI / 2).translate(0, 0, 0.5);
     this.cones = { material: new THREE.MeshBasicMaterial({ color: "#7b61ff", transparent: true, opacity: 0.28, side: THREE.DoubleSide, depthWrite: false }), geometry: cone };
     this.axes = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ vertexColors: true, depthTest: false, transparent: true }));
@@ -373,15 +373,19 @@ export class World {
   poseGlyphs() {
     const { contacts: n, contact: f } = this.frame, m = new THREE.Matrix4();
     const q = new THREE.Quaternion(), p = new THREE.Vector3(), d = new THREE.Vector3(), size = new THREE.Vector3();
-    const R = this.radius, dot = 0.009 * R * Math.min(1, Math.sqrt(200 / Math.max(n, 1)));
+    const R = this.radius, dot = 0.007 * R * Math.min(1, Math.sqrt(200 / Math.max(n, 1)));
     const dots = this.room(this.dots, this.show.contacts ? n : 0);
     dots.renderOrder = 2;
     for (let c = 0; c < dots.count; c++) dots.setMatrixAt(c, m.makeScale(dot, dot, dot).setPosition(f[12 * c + 2], f[12 * c + 3], f[12 * c + 4]));
     dots.instanceMatrix.needsUpdate = true;
     const arrows = this.room(this.arrows, this.show.forces ? n : 0);
+    arrows.renderOrder = 3;
+    const g = vector(this.recording.header.gravity);
     for (let c = 0; c < arrows.count; c++) {
+      // Of the two opposite forces, the one that holds something up.
       d.fromArray(f, 12 * c + 8);
-      const length = Math.min(d.length() / this.force, 3) * 0.28 * R, w = Math.min(0.022 * R, 0.3 * length);
+      if (d.dot(g) > 0) d.negate();
+      const length = Math.min(d.length() / this.force, 3) * 0.26 * R, w = Math.min(0.018 * R, 0.3 * length);
       q.setFromUnitVectors(Z, d.normalize());
       arrows.setMatrixAt(c, m.compose(p.fromArray(f, 12 * c + 2), q, size.set(w, w, Math.max(length, 1e-9))));
     }

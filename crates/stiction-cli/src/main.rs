@@ -7,6 +7,7 @@ mod args;
 mod bench;
 mod check;
 mod clock;
+mod export;
 mod failure;
 mod info;
 mod output;
@@ -50,6 +51,8 @@ enum Command {
     Run(Box<run::RunArgs>),
     /// Say what is in a recording
     Info(info::InfoArgs),
+    /// Convert a recording to glTF, OBJ, VTU, CSV or a page
+    Export(export::ExportArgs),
     /// Validate a scene and explain it
     Check(check::CheckArgs),
     /// Solve a bare contact problem from an .npz file
@@ -68,6 +71,7 @@ fn main() -> ExitCode {
         Command::Schema => scenes::schema(),
         Command::Run(a) => run::run(&a),
         Command::Info(a) => info::info(&a),
+        Command::Export(a) => export::export(&a),
         Command::Check(a) => check::check(&a),
         Command::Solve(a) => solve::solve(&a),
         Command::Testspeed(a) => testspeed::testspeed(&a),
