@@ -50,6 +50,7 @@ export class Live {
     const bytes = new Uint8Array(data);
     if (String.fromCharCode(...bytes.subarray(0, 4)) === "STIC") {
       this.recording = new Recording(bytes);
+      this.recording.growing = true;
       this.fresh = true;
       return;
     }
@@ -87,6 +88,6 @@ export class Live {
       return add("label", { className: "wide live" }, key, input);
     });
     at.append(add("h2", { className: "live", textContent: "Simulation" }), add("label", { className: "wide live" }, "Solver", solver), ...fields,
-      add("button", { className: "live", id: "reset", textContent: "Reset", onclick: () => this.send({ reset: true }) }));
+      add("button", { className: "live", id: "reset", textContent: "Reset", onclick: () => this.send("reset") }));
   }
 }

@@ -188,8 +188,8 @@ function tick(now) {
   }
 }
 
-function play() { clock.playing = true; live?.send({ play: true }); buttons(); }
-function pause() { clock.playing = false; live?.send({ pause: true }); buttons(); }
+function play() { clock.playing = true; live?.send("play"); buttons(); }
+function pause() { clock.playing = false; live?.send("pause"); buttons(); }
 function toggle() { if (clock.playing) pause(); else { if (clock.t >= end() && !live) clock.t = 0; play(); } }
 function seek(t) {
   clock.t = Math.min(Math.max(t, 0), end());
@@ -198,11 +198,11 @@ function seek(t) {
 function step(n) {
   pause();
   const r = views[0].recording, i = r.indexAt(clock.t) + n;
-  if (live && i >= r.length) live.send({ step: true });
+  if (live && i >= r.length) live.send("step");
   else seek(r.times[Math.min(Math.max(i, 0), r.length - 1)]);
 }
 function reset() {
-  if (live) live.send({ reset: true });
+  if (live) live.send("reset");
   pause();
   seek(0);
 }
@@ -329,7 +329,7 @@ canvas.addEventListener("pointermove", (e) => {
   const to = pull && rayAt(e).ray.ray.intersectPlane(pull.plane, new THREE.Vector3());
   if (to) live.send({ pull: to.toArray() });
 });
-canvas.addEventListener("pointerup", () => { if (pull) live.send({ release: true }); pull = null; });
+canvas.addEventListener("pointerup", () => { if (pull) live.send("release"); pull = null; });
 
 addEventListener("dragover", (e) => e.preventDefault());
 addEventListener("drop", async (e) => {

@@ -120,7 +120,7 @@ export class World {
     this.radius = Math.max(box.getSize(new THREE.Vector3()).length() / 2, 1e-3);
     // Impacts are much larger than what rests: lengths of arrows follow the upper tenth.
     typical.sort((a, b) => a - b);
-    this.force = typical[Math.floor(0.9 * typical.length)] || force || 1;
+    this.force = typical[Math.floor(0.9 * typical.length)] || force || 1e-9;
     this.light();
     this.floor();
     this.glyphs();
@@ -373,6 +373,12 @@ export class World {
   poseGlyphs() {
     const { contacts: n, contact: f } = this.frame, m = new THREE.Matrix4();
     const q = new THREE.Quaternion(), p = new THREE.Vector3(), d = new THREE.Vector3(), size = new THREE.Vector3();
+    // How large forces will be is not known while a run goes on: the scale follows them.
+    if (this.recording.growing) {
+      let most = 0;
+      for (let c = 0; c < n; c++) most = Math.max(most, Math.hypot(f[12 * c + 8], f[12 * c + 9], f[12 * c + 10]));
+      this.force = Math.max(most, 0.98 * this.force);
+    }
     const R = this.radius, dot = 0.007 * R * Math.min(1, Math.sqrt(200 / Math.max(n, 1)));
     const dots = this.room(this.dots, this.show.contacts ? n : 0);
     dots.renderOrder = 2;

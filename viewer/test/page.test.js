@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { after, before, test } from "node:test";
-import { browser as start, stiction } from "./tools.js";
+import { browser as start, stiction } from "../tools.js";
 
 let browser, dir;
 before(async () => {

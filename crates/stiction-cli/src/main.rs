@@ -19,6 +19,7 @@ mod summary;
 mod svg;
 mod table;
 mod testspeed;
+mod view;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -49,6 +50,8 @@ enum Command {
     Schema,
     /// Simulate a scene and report how exact the answer is
     Run(Box<run::RunArgs>),
+    /// Show a scene live, or a recording, in the browser
+    View(view::ViewArgs),
     /// Say what is in a recording
     Info(info::InfoArgs),
     /// Convert a recording to glTF, OBJ, VTU, CSV or a page
@@ -70,6 +73,7 @@ fn main() -> ExitCode {
         Command::Scenes(a) => scenes::scenes(&a),
         Command::Schema => scenes::schema(),
         Command::Run(a) => run::run(&a),
+        Command::View(a) => view::view(&a),
         Command::Info(a) => info::info(&a),
         Command::Export(a) => export::export(&a),
         Command::Check(a) => check::check(&a),

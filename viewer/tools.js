@@ -14,7 +14,7 @@ export function browser() {
 }
 
 /** The binary under test. */
-export const binary = process.env.STICTION ?? fileURLToPath(new URL("../../target/debug/stiction", import.meta.url));
+export const binary = process.env.STICTION ?? fileURLToPath(new URL("../target/debug/stiction", import.meta.url));
 
 /** Runs it to its end. */
 export function stiction(...args) {
