@@ -16,10 +16,11 @@ pub struct RunFiles {
     values: Vec<f64>,
 }
 
-const REPORT_COLUMNS: [&str; 18] = [
+const REPORT_COLUMNS: [&str; 20] = [
     "step",
     "t",
     "contacts",
+    "joints",
     "islands",
     "iterations",
     "factorizations",
@@ -28,6 +29,7 @@ const REPORT_COLUMNS: [&str; 18] = [
     "momentum",
     "penetration",
     "overlap",
+    "joint_error",
     "cone",
     "misalignment",
     "kinetic",
@@ -65,6 +67,7 @@ impl RunFiles {
             r.step.to_string(),
             csv_number(r.t),
             r.contacts.to_string(),
+            r.joints.to_string(),
             r.islands.to_string(),
             r.iterations.to_string(),
             r.factorizations.to_string(),
@@ -75,6 +78,7 @@ impl RunFiles {
             r.residuals.momentum,
             r.residuals.penetration,
             r.overlap,
+            r.joint_error,
             r.residuals.cone,
             r.residuals.misalignment,
             r.energy.kinetic,

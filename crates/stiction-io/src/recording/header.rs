@@ -71,6 +71,20 @@ pub struct SolidInfo {
     pub triangles: Vec<[u32; 3]>,
     /// Tetrahedra, by vertex.
     pub tets: Vec<[u32; 4]>,
+    /// The surface that is drawn instead of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visual: Option<VisualInfo>,
+}
+
+/// A surface that moves with the tetrahedra of a solid.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VisualInfo {
+    /// The tetrahedron of each vertex.
+    pub tets: Vec<u32>,
+    /// Weights of its four vertices.
+    pub weights: Vec<[f64; 4]>,
+    /// Triangles, by vertex of this surface.
+    pub triangles: Vec<[u32; 3]>,
 }
 
 /// What moves a vertex of a solid.
@@ -190,6 +204,11 @@ fn solid(model: &Model, s: &ModelSolid) -> SolidInfo {
         vertices: s.vertices.iter().map(vertex).collect(),
         triangles: s.surface.clone(),
         tets: s.tets.clone(),
+        visual: s.visual.as_ref().map(|v| VisualInfo {
+            tets: v.vertices.iter().map(|e| e.tet).collect(),
+            weights: v.vertices.iter().map(|e| e.weights).collect(),
+            triangles: v.triangles.clone(),
+        }),
     }
 }
 

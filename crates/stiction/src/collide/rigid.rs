@@ -187,6 +187,7 @@ impl Collider {
             let free = |o| frames[owner_index(model, o)].moves_freely;
             a != b
                 && !both_soft(model, a, b)
+                && !model.are_near_links(a, b)
                 && (free(a) || free(b))
                 && rule(model, a, b).is_none_or(|r| r.collide)
         };

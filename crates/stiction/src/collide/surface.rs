@@ -8,7 +8,8 @@
 //! * **vertex–edge and vertex–vertex**, where the vertex lies beside every face that meets there; along the way between
 //!   them, or, where they touch and there is no way, along the difference of their normals.
 //! * **edge–edge**, where both edges stand out against each other. Edges that are nearly parallel make none: their
-//!   ends touch as vertices.
+//!   ends touch as vertices. Where a sharp edge lies across a flat patch, the edges of the patch that it crosses count
+//!   once per vertex, shortest first.
 //!
 //! Each pair of features is met once, by the lowest features that touch, so that no place has two normals.
 
@@ -23,6 +24,7 @@ use crate::coords::{Anchor, ShapeId, SoftId, State};
 use crate::linalg::{Quat, Vec3};
 use crate::scene::{Model, Owner};
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 
 /// The margin where the scene gives none, as a share of the smaller size.
 const MARGIN: f64 = 0.02;
@@ -59,6 +61,8 @@ struct Job {
     sweep: Sweep,
     found: Vec<(u32, u32)>,
     features: Vec<Candidate>,
+    /// (Sharp edge, end of a flat edge that crosses it).
+    used: BTreeSet<(u64, u32)>,
     contacts: Vec<Contact>,
 }
 
@@ -111,7 +115,7 @@ impl Surfaces {
             for b in a..skins.len() {
                 let (owner_a, owner_b) = (skins[a].owner(), skins[b].owner());
                 let may = if a == b {
-                    skins[a].self_collision
+                    skins[a].self_contact
                 } else {
                     rule(model, owner_a, owner_b).is_none_or(|r| r.collide)
                 };
@@ -248,8 +252,9 @@ impl Job {
             p.push_box(b, &b.edges[e as usize].ends, reach, a.sharp.len() + k, a, &mut self.sweep);
         }
         self.sweep(a.sharp.len());
+        self.used.clear();
         for &(i, j) in &self.found {
-            p.edges(a.sharp[i as usize], b.sharp[j as usize], &mut self.contacts);
+            p.edges(a.sharp[i as usize], b.sharp[j as usize], &mut self.used, &mut self.contacts);
         }
     }
 }
@@ -274,7 +279,7 @@ impl Pair<'_> {
     fn candidate(&self, v: u32, f: u32) -> Option<Candidate> {
         let (a, b) = (self.a, self.b);
         let t = b.triangles[f as usize];
-        if self.is_self && t.iter().any(|k| b.joins(*k, v)) {
+        if self.is_self && t.iter().any(|k| b.are_neighbours(self.model, *k, v)) {
             return None;
         }
         if t.iter().any(|k| b.is_held_by(self.model, *k, a)) || a.is_held_by(self.model, v, b) {
@@ -413,10 +418,12 @@ impl Pair<'_> {
     }
 
     /// The contact of edge `e` of a with edge `f` of b, if they cross where both stand out.
-    fn edges(&self, e: u32, f: u32, contacts: &mut Vec<Contact>) {
+    fn edges(&self, e: u32, f: u32, used: &mut BTreeSet<(u64, u32)>, contacts: &mut Vec<Contact>) {
         let (a, b) = (self.a, self.b);
         let (ends_a, ends_b) = (a.edges[e as usize].ends, b.edges[f as usize].ends);
-        if self.is_self && (e >= f || ends_a.iter().any(|i| ends_b.iter().any(|j| a.joins(*i, *j)))) {
+        if self.is_self
+            && (e >= f || ends_a.iter().any(|i| ends_b.iter().any(|j| a.are_neighbours(self.model, *i, *j))))
+        {
             return;
         }
         if ends_a.iter().any(|k| a.is_held_by(self.model, *k, b)) {
@@ -426,7 +433,8 @@ impl Pair<'_> {
         let (d, g) = (p_end - p, q_end - q);
         let Some((s, t)) = on_lines(p, d, q, g, PARALLEL) else { return };
         let within = |x: f64| x > END && x < 1.0 - END;
-        if !(within(s) && within(t)) || (a.is_flat(e, FLAT) && b.is_flat(f, FLAT)) {
+        let (flat_a, flat_b) = (a.is_flat(e, FLAT), b.is_flat(f, FLAT));
+        if !(within(s) && within(t)) || (flat_a && flat_b) {
             return;
         }
         let way = p + d * s - q - g * t;
@@ -442,7 +450,16 @@ impl Pair<'_> {
             && distance > -CROSSED * self.size
             && b.edge_faces(f, n, FLAT)
             && a.edge_faces(e, -n, FLAT);
-        if clear {
+        // A sharp edge across a flat patch crosses many of its edges; those that share ends say the same twice.
+        let mut is_new = true;
+        if clear && flat_a {
+            is_new = ends_a.iter().all(|k| !used.contains(&(u64::from(f) << 1, *k)));
+            used.extend(ends_a.iter().filter(|_| is_new).map(|k| (u64::from(f) << 1, *k)));
+        } else if clear && flat_b {
+            is_new = ends_b.iter().all(|k| !used.contains(&(u64::from(e) << 1 | 1, *k)));
+            used.extend(ends_b.iter().filter(|_| is_new).map(|k| (u64::from(e) << 1 | 1, *k)));
+        }
+        if clear && is_new {
             let on_a = (&ends_a[..], &[1.0 - s, s][..], feature::edge(ends_a[0], ends_a[1]));
             let on_b = (&ends_b[..], &[1.0 - t, t][..], feature::edge(ends_b[0], ends_b[1]));
             self.push(on_a, on_b, n, distance, contacts);

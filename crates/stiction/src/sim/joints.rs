@@ -6,8 +6,9 @@
 //! 1977), and with the end velocity of the midpoint scheme RATTLE (Andersen 1983): no energy is lost in a turn. The last
 //! bits are closed by a small mass-weighted projection ([`Joints::project`]).
 //!
-//! Springs and motors are rows with softness. With the weights α of the scheme
-//! `λ = −(k (c + α_q u) + d u)/α_a ⇔ u + k c/(α_q k + d) + λ α_a/(α_q k + d) = 0`, bounded by ± limit/α_a.
+//! Springs are rows with softness: with the weights α of the scheme
+//! `λ = −(k (c + α_q u) + d u)/α_a ⇔ u + k c/(α_q k + d) + λ α_a/(α_q k + d) = 0`. Motors are the same with α_q = h
+//! and bounded by ± limit/α_a.
 
 use crate::contact::bodies::Bodies;
 use crate::contact::delassus::Delassus;
@@ -20,8 +21,8 @@ use std::f64::consts::TAU;
 
 /// Errors below this share of a joint's size are rounding.
 const CLOSED: f64 = 1e-12;
-/// Errors below this share are left to the projection: another solve would not pay.
-const NEARLY_CLOSED: f64 = 1e-9;
+/// Another solve must bring the errors at least to this share of what they were; else they are left to the projection.
+const WORTH: f64 = 0.5;
 /// Most Newton steps of the projection.
 const MOST_PROJECTIONS: usize = 8;
 /// Proximal shift of the projection: loops of hinges say some things twice.
@@ -50,6 +51,8 @@ pub struct Joints {
     /// Rigid rows alone, for the projection.
     rigid: ContactProblem,
     bodies: Bodies,
+    /// Stiffness of taut joints [kg·m²], by block of the body.
+    taut: Vec<(usize, Mat3)>,
     blocks: Vec<u32>,
     p: Vec<Mat3>,
     dy: Vec<Vec3>,
@@ -158,7 +161,8 @@ impl Joints {
     }
 
     /// Compares the rigid rows with where the velocities `v` lead: `ahead`, the state at the end of the step. Where they
-    /// are off, puts the error into the bias and asks for another solve. `first` is the block at which the joints start.
+    /// are off, puts the error into the bias and asks for another solve, as long as that gains. `first` is the block at
+    /// which the joints start, `last` the largest error before, relative to the sizes of the joints.
     pub fn relinearize(
         &mut self,
         model: &Model,
@@ -167,6 +171,7 @@ impl Joints {
         first: usize,
         v: &[f64],
         lambda: &[Vec3],
+        last: &mut f64,
     ) -> bool {
         let mut worst = 0.0_f64;
         let mut at = first;
@@ -191,7 +196,8 @@ impl Joints {
                 at += 1;
             }
         }
-        let again = worst > NEARLY_CLOSED;
+        let again = worst > CLOSED && worst < WORTH * *last;
+        *last = worst;
         if again {
             for (b, by) in change.iter().enumerate() {
                 p.bias[first + b] += *by;
@@ -226,8 +232,9 @@ impl Joints {
     }
 
     /// Midpoint: adds to `b` what the joints did in the move, and to `end` the rows that hold at its end, in the state
-    /// `ahead`. Rigid rows gave half of their impulse in the move, springs and motors all of it; stops that carried load
-    /// and friction start anew, as contacts do.
+    /// `ahead`. In the move every row gave the first half of its impulse, where the bodies were at the start; springs
+    /// give the same again, all others what their law asks for at the end velocity. (At the velocity of the middle a firm
+    /// hold would reverse what it holds at every step.)
     pub fn fill_end(
         &self,
         model: &Model,
@@ -244,39 +251,42 @@ impl Joints {
             for block in &j.blocks {
                 let length = if block.spin { j.length } else { 1.0 };
                 let mut rows = Rows::EMPTY;
-                let (mut before, mut guess) = (Vec3::ZERO, Vec3::ZERO);
-                let half = given[first + at];
+                let (mut springs, half) = (Vec3::ZERO, given[first + at]);
                 for (k, row) in block.rows.iter().enumerate() {
                     let Some(row) = row else { continue };
-                    let (_, n) = self.measure(i, &place, row.measure);
+                    let (x, n) = self.measure(i, &place, row.measure);
                     let n = row.role.sign() * n;
                     rows.bias[k] = length * n.dot(if block.spin { driven.1 } else { driven.0 });
-                    match row.role {
-                        Role::Hold(_) => {
-                            rows.set(k, n, f64::NEG_INFINITY, f64::INFINITY);
-                            (before[k], guess[k]) = (half[k], half[k]);
+                    let most = match row.role {
+                        Role::Pull(..) => {
+                            springs[k] = half[k];
+                            continue;
                         }
-                        Role::Lower(_) | Role::Upper(_) if half[k] > 0.0 => {
-                            rows.set(k, n, 0.0, f64::INFINITY);
-                            guess[k] = 2.0 * half[k];
+                        Role::Lower(_) | Role::Upper(_) if half[k] <= 0.0 => continue,
+                        Role::Hold(_) => (f64::NEG_INFINITY, f64::INFINITY),
+                        Role::Lower(_) | Role::Upper(_) => (0.0, f64::INFINITY),
+                        Role::Friction(f) => (-f * p.h / length, f * p.h / length),
+                        Role::Drive => {
+                            rows.drive(k, j, x, n, rows.bias[k] / length, length, (ahead.t, p.h, 1.0 / p.h));
+                            rows.bias[k] += rows.softness[k] * half[k];
+                            (rows.bounds.lo[k], rows.bounds.hi[k])
                         }
-                        Role::Lower(_) | Role::Upper(_) => {}
-                        Role::Friction(f) => {
-                            rows.set(k, n, -f * p.h / length, f * p.h / length);
-                            guess[k] = 2.0 * half[k];
-                        }
-                        Role::Pull(..) | Role::Drive => before[k] = 2.0 * half[k],
-                    }
+                    };
+                    rows.set(k, n, most.0 - half[k], most.1 - half[k]);
                 }
-                let impulse = p.j.frame[first + at].transpose() * before;
+                let frame = p.j.frame[first + at].transpose();
                 for t in p.j.terms(first + at) {
-                    t.add_impulse(impulse, &mut end.b);
+                    t.add_impulse(frame * half, &mut end.b);
+                }
+                // The second half of a spring is the same force where the bodies are then.
+                for t in terms(j, model, &place, block.spin) {
+                    t.add_impulse(frame * springs, &mut end.b);
                 }
                 end.j.push(rows.frame, terms(j, model, &place, block.spin));
                 end.bias.push(rows.bias);
-                end.softness.push(Vec3::ZERO);
+                end.softness.push(rows.softness);
                 end.law.push(Law::Rows(rows.bounds));
-                lambda.push(rows.bounds.clamp(guess));
+                lambda.push(rows.bounds.clamp(half));
                 at += 1;
             }
         }
@@ -295,13 +305,11 @@ impl Joints {
         for (i, j) in model.joints.iter().enumerate() {
             self.memory.reaction[i] = (Vec3::ZERO, Vec3::ZERO);
             for block in &j.blocks {
-                let (mut before, after) = (Vec3::ZERO, last[first_end + at]);
+                let (mut before, after) = (half[first + at], last[first_end + at]);
                 for (k, row) in block.rows.iter().enumerate() {
-                    before[k] = match row.map(|r| r.role) {
-                        Some(Role::Hold(_)) => half[first + at][k],
-                        Some(Role::Pull(..) | Role::Drive) => 2.0 * half[first + at][k],
-                        _ => 0.0,
-                    };
+                    if matches!(row, Some(JointRow { role: Role::Pull(..), .. })) {
+                        before[k] *= 2.0;
+                    }
                 }
                 self.memory.force[at] = (before + after) / p.h;
                 let world = p.j.frame[first + at].transpose() * before
@@ -398,25 +406,21 @@ impl Joints {
         }
     }
 
-    /// Adds the stiffness that taut joints give to the turning of their bodies, α_q/α_a · f·r (I − r rᵀ/r²) for a force
+    /// Finds the stiffness that taut joints give to the turning of their bodies, α_q/α_a · f·r (I − r rᵀ/r²) for a force
     /// `f` of the last step at the arm `r`, where explicit arms would be unstable (a light chain under a heavy load).
     /// That makes arms implicit, as implicit Euler or the midpoint rule would have them.
-    pub fn stiffen(&self, model: &Model, state: &State, h: f64, w: Weights, a: &mut BlockMat) {
+    pub fn find_stiffness(&mut self, model: &Model, state: &State, h: f64, w: Weights) {
+        let mut taut = std::mem::take(&mut self.taut);
+        taut.clear();
         let mut add = |id: BodyId, arm: Vec3, force: Vec3| {
             let body = &model.bodies[id.index()];
             let Some(block) = body.block else { return };
             // Mean inertia across the arm.
             let (out, pull) = (arm.normalize_or_zero(), force.dot(arm));
             let inertia = body.world_inertia(state.rigid_pose(body.q).rotation);
-            if h * h * pull <= TAUT * 0.5 * (body.moments.element_sum() - out.dot(inertia * out)) {
-                return;
-            }
-            let m = a.diagonal_block_mut(block);
-            for r in 0..3 {
-                for c in 0..3 {
-                    m[6 * (3 + r) + 3 + c] +=
-                        (w.q / w.a) * pull * (f64::from(u8::from(r == c)) - out[r] * out[c]);
-                }
+            if h * h * pull > TAUT * 0.5 * (body.moments.element_sum() - out.dot(inertia * out)) {
+                let across = Mat3::IDENTITY - Mat3::from_cols(out * out.x, out * out.y, out * out.z);
+                taut.push((block, (w.q / w.a) * pull * across));
             }
         };
         for (i, j) in model.joints.iter().enumerate() {
@@ -427,20 +431,31 @@ impl Joints {
                 add(id, place.anchor_b - place.centre_a, -force);
             }
         }
+        self.taut = taut;
+    }
+
+    /// Adds `times` what [`find_stiffness`](Joints::find_stiffness) found to `a`.
+    pub fn add_stiffness(&self, a: &mut BlockMat, times: f64) {
+        for (block, k) in &self.taut {
+            let m = a.diagonal_block_mut(*block);
+            for r in 0..3 {
+                for c in 0..3 {
+                    m[6 * (3 + r) + 3 + c] += times * k.col(c)[r];
+                }
+            }
+        }
     }
 
     /// What the rows of the joints leave to a motion that is not in the problem [m/s]: nothing for equations, springs
     /// and motors, the gap of stops.
     pub fn slack(&self, model: &Model, p: &ContactProblem, first: usize, v: &[f64], out: &mut Vec<Vec3>) {
-        let mut at = first;
-        for block in model.joints.iter().flat_map(|j| &j.blocks) {
+        for (at, block) in (first..).zip(model.joints.iter().flat_map(|j| &j.blocks)) {
             let u = p.j.mul_one(at, v) + p.bias[at];
             let stop = |k: usize| match block.rows[k] {
                 Some(JointRow { role: Role::Lower(_) | Role::Upper(_), .. }) => u[k].max(0.0),
                 _ => 0.0,
             };
             out.push(Vec3::new(stop(0), stop(1), stop(2)));
-            at += 1;
         }
     }
 
@@ -482,11 +497,6 @@ impl Rows {
         let sign = row.role.sign();
         let (n, drift) = (sign * n, sign * drift);
         let (inf, gap) = (f64::INFINITY, row.role.gap(x));
-        // Springs and motors: bias and softness of a PD law with target `rate`.
-        let soft = |stiffness: f64, damping: f64, error: f64, rate: f64| {
-            let d = w.q * stiffness + damping;
-            (drift + (stiffness * error - damping * rate) / d, w.a / d)
-        };
         let (mut bias, mut softness) = (drift, 0.0);
         match row.role {
             Role::Hold(_) => {
@@ -499,24 +509,39 @@ impl Rows {
             }
             Role::Friction(f) => self.set(k, n, -f / (w.a * length), f / (w.a * length)),
             Role::Pull(_, s) => {
-                (bias, softness) = soft(s.stiffness, s.damping, gap, 0.0);
+                let d = w.q * s.stiffness + s.damping;
+                (bias, softness) = (drift + s.stiffness * gap / d, w.a / d);
                 self.set(k, n, -inf, inf);
             }
-            Role::Drive => {
-                let Some(m) = &j.motor else { return };
-                let (error, rate) = match &m.target {
-                    Target::Position(path) => {
-                        (x - path.value(t + w.q), (path.value(t + h) - path.value(t)) / h)
-                    }
-                    Target::Velocity(path) => (0.0, path.value(t + w.q)),
-                };
-                (bias, softness) = soft(m.stiffness, m.damping, error, rate);
-                let most = m.limit / (w.a * length);
-                self.set(k, n, -most, most);
-            }
+            Role::Drive => return self.drive(k, j, x, n, drift, length, (t, h, w.a)),
         }
         self.bias[k] = length * bias;
         self.softness[k] = length * length * softness;
+    }
+
+    /// Row `k` of a motor at position `x` and time `t`: the PD law at `t + h`, whatever the scheme, with forces that are
+    /// `force` per multiplier.
+    #[allow(clippy::too_many_arguments)]
+    fn drive(
+        &mut self,
+        k: usize,
+        j: &ModelJoint,
+        x: f64,
+        n: Vec3,
+        drift: f64,
+        length: f64,
+        (t, h, force): (f64, f64, f64),
+    ) {
+        let Some(m) = &j.motor else { return };
+        let (error, rate) = match &m.target {
+            Target::Position(path) => (x - path.value(t + h), (path.value(t + h) - path.value(t)) / h),
+            Target::Velocity(path) => (0.0, path.value(t + h)),
+        };
+        let d = h * m.stiffness + m.damping;
+        self.bias[k] = length * (drift + (m.stiffness * error - m.damping * rate) / d);
+        self.softness[k] = length * length * force / d;
+        let most = m.limit / (force * length);
+        self.set(k, n, -most, most);
     }
 }
 
@@ -579,6 +604,21 @@ pub fn set_inertia(a: &mut BlockMat, model: &Model, state: &State) {
             m[7 * k] = b.mass;
             for l in 0..3 {
                 m[6 * (3 + k) + 3 + l] = inertia.col(l)[k];
+            }
+        }
+    }
+}
+
+/// Turns the inertia of all free bodies in `a` from one state to another.
+pub fn turn_inertia(a: &mut BlockMat, model: &Model, from: &State, to: &State) {
+    for b in &model.bodies {
+        let Some(block) = b.block else { continue };
+        let inertia = |s: &State| b.world_inertia(s.rigid_pose(b.q).rotation);
+        let change = inertia(to) - inertia(from);
+        let m = a.diagonal_block_mut(block);
+        for k in 0..3 {
+            for l in 0..3 {
+                m[6 * (3 + k) + 3 + l] += change.col(l)[k];
             }
         }
     }

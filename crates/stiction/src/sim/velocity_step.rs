@@ -1,6 +1,6 @@
 //! The shared velocity-level step: collide → linearise → contact problem → solver → advance.
 
-use super::joints::{JointMemory, Joints, set_inertia};
+use super::joints::{JointMemory, Joints, set_inertia, turn_inertia};
 use super::recovery::{Recovery, SLOP};
 use super::{SimSettings, StepReport, report};
 use crate::collide::{Collider, Contact};
@@ -8,7 +8,7 @@ use crate::contact::residual::Yardstick;
 use crate::contact::warm::{Carried, Matching, WarmCache};
 use crate::contact::{ContactKey, ContactProblem, Residuals, Solution, Term};
 use crate::coords::{Anchor, BodyId, NodeId, ShapeId, State, rotation};
-use crate::dynamics::Solids;
+use crate::dynamics::{Slender, Solids};
 use crate::error::StepError;
 use crate::integrate::{Scheme, advance};
 use crate::linalg::{BlockMat, Vec3};
@@ -29,6 +29,9 @@ pub struct VelocityStepper {
     /// Where elastic forces are linearised again.
     there: State,
     solids: Solids,
+    slender: Slender,
+    /// Some dofs are coupled by elastic forces.
+    elastic_parts: bool,
     /// M, block diagonal unless some solid has a consistent mass matrix.
     mass: BlockMat,
     problem: ContactProblem,
@@ -58,7 +61,8 @@ pub struct VelocityStepper {
 
 impl VelocityStepper {
     pub fn new(model: &Model, settings: SimSettings) -> VelocityStepper {
-        let a = BlockMat::with_pattern(&model.layout, &Solids::pattern(model));
+        let coupled = [Solids::pattern(model), Slender::pattern(model)].concat();
+        let a = BlockMat::with_pattern(&model.layout, &coupled);
         VelocityStepper {
             settings,
             collider: Collider::new(model),
@@ -69,6 +73,8 @@ impl VelocityStepper {
             ahead: State::default(),
             there: State::default(),
             solids: Solids::new(model, &a),
+            slender: Slender::default(),
+            elastic_parts: !(model.solids.is_empty() && Slender::is_empty(model)),
             mass: BlockMat::with_pattern(&model.layout, &Solids::mass_pattern(model)),
             problem: ContactProblem { a, places: places(model), ..ContactProblem::default() },
             solution: Solution::default(),
@@ -149,7 +155,9 @@ impl VelocityStepper {
         if self.joints.are_unloaded() {
             // How taut they are is known only now.
             self.joints.collect(model, &self.problem, &self.solution.lambda, self.contacts.len());
-            self.joints.stiffen(model, state, h, self.settings.scheme.weights(h), &mut self.problem.a);
+            self.joints.add_stiffness(&mut self.problem.a, -1.0);
+            self.joints.find_stiffness(model, state, h, self.settings.scheme.weights(h));
+            self.joints.add_stiffness(&mut self.problem.a, 1.0);
             solved = self.solver.solve(&self.problem, &mut self.solution, trace);
         }
         report.times.solve = clock.lap();
@@ -169,7 +177,7 @@ impl VelocityStepper {
             report.times.solve += clock.lap();
         }
         for _ in 1..self.settings.linearizations {
-            if self.solids.is_empty() {
+            if !self.elastic_parts {
                 break;
             }
             self.relinearize(model, state, h);
@@ -183,8 +191,9 @@ impl VelocityStepper {
                 break;
             }
         }
+        let mut last = f64::INFINITY;
         for _ in 0..MOST_JOINT_PASSES {
-            if !self.joints_are_off(model, state, h) {
+            if !self.joints_are_off(model, state, h, &mut last) {
                 break;
             }
             report.times.assemble += clock.lap();
@@ -233,7 +242,8 @@ impl VelocityStepper {
         }
         self.joints.count_turns(model, state);
         report.t = state.t;
-        report.energy = report::energy(model, state, self.solids.energy(model, state));
+        report.energy =
+            report::energy(model, state, self.solids.energy(model, state) + Slender::energy(model, state));
         check_finite(model, state)?;
         report.times.advance = clock.lap();
         Ok(())
@@ -295,10 +305,11 @@ impl VelocityStepper {
         self.solution.v.extend(state.v.iter().zip(&self.smooth).map(|(v, s)| v + share * (s - v)));
         self.mass.mul(&self.solution.v, &mut p.b);
         p.a.assign(&self.mass);
-        if !self.solids.is_empty() {
+        if self.elastic_parts {
             self.elastic.clear();
             self.elastic.resize(p.b.len(), 0.0);
             self.solids.add_to(model, state, w, Some(h), &mut p.a, &mut self.elastic);
+            self.slender.add_to(model, state, w, Some(h), &mut p.a, &mut self.elastic);
             for (b, e) in p.b.iter_mut().zip(&self.elastic) {
                 *b += e;
             }
@@ -307,7 +318,8 @@ impl VelocityStepper {
                 self.solution.v[n.dof..n.dof + 3].copy_from_slice(&state.v[n.dof..n.dof + 3]);
             }
         }
-        self.joints.stiffen(model, state, h, w, &mut p.a);
+        self.joints.find_stiffness(model, state, h, w);
+        self.joints.add_stiffness(&mut p.a, 1.0);
     }
 
     /// Newton's next step for the non-linear elastic forces: the same equations, linearised where the velocities found
@@ -328,13 +340,14 @@ impl VelocityStepper {
         p.a.clear();
         self.elastic.fill(0.0);
         self.solids.add_to(model, &self.there, w, None, &mut p.a, &mut self.elastic);
+        self.slender.add_to(model, &self.there, w, None, &mut p.a, &mut self.elastic);
         p.a.mul(&self.solution.v, &mut self.moved_a);
         for i in 0..p.b.len() {
             self.elastic[i] += self.moved_a[i];
             p.b[i] += self.elastic[i];
         }
         p.a.add(&self.mass);
-        self.joints.stiffen(model, state, h, w, &mut p.a);
+        self.joints.add_stiffness(&mut p.a, 1.0);
     }
 
     /// Rows of J, bias and friction of every contact, and the impulses of the last step as a guess.
@@ -371,13 +384,13 @@ impl VelocityStepper {
     }
 
     /// True when the velocities found lead rigid joints to where they do not hold; the problem then knows by how much.
-    fn joints_are_off(&mut self, model: &Model, state: &State, h: f64) -> bool {
+    fn joints_are_off(&mut self, model: &Model, state: &State, h: f64, last: &mut f64) -> bool {
         if self.joints.is_empty() {
             return false;
         }
         self.look_ahead(model, state, h);
         let (first, x) = (self.contacts.len(), &self.solution);
-        self.joints.relinearize(model, &self.ahead, &mut self.problem, first, &x.v, &x.lambda)
+        self.joints.relinearize(model, &self.ahead, &mut self.problem, first, &x.v, &x.lambda, last)
     }
 
     /// Where the velocities found lead.
@@ -485,12 +498,14 @@ impl VelocityStepper {
         let (p, end, x) = (&mut self.problem, &mut self.end, &mut self.end_solution);
         end.b.resize(p.b.len(), 0.0);
         self.mass.mul(&self.smooth, &mut end.b);
-        if !self.solids.is_empty() {
+        if self.elastic_parts {
             // Elastic forces over the step are those of its middle: 2 (b_e − (A − M) v̂).
             let (av, mv) = (&mut self.moved_a, &mut self.moved_m);
             av.resize(p.b.len(), 0.0);
             mv.resize(p.b.len(), 0.0);
+            self.joints.add_stiffness(&mut p.a, -1.0);
             p.a.mul(&self.solution.v, av);
+            self.joints.add_stiffness(&mut p.a, 1.0);
             self.mass.mul(&self.solution.v, mv);
             for i in 0..end.b.len() {
                 end.b[i] += 2.0 * (self.elastic[i] - (av[i] - mv[i]));
@@ -504,7 +519,7 @@ impl VelocityStepper {
             self.ahead.v.clone_from(&state.v);
             advance(model, &mut self.ahead, &self.v_move, &self.v_move, h);
             report.joint_error = self.joints.project(model, &mut self.ahead);
-            set_inertia(&mut end.a, model, &self.ahead);
+            turn_inertia(&mut end.a, model, state, &self.ahead);
         }
         (end.h, end.force_per_lambda, end.velocity_scale) = (h, 1.0 / h, p.velocity_scale);
         end.clear_rows();
@@ -543,7 +558,7 @@ impl VelocityStepper {
         if !self.joints.is_empty() {
             self.joints.collect_end(model, (p, &self.solution.lambda, first), (end, &x.lambda, first_end));
             // `advance` takes velocities by the inertia at the start.
-            set_inertia(&mut end.a, model, state);
+            turn_inertia(&mut end.a, model, &self.ahead, state);
             for b in model.bodies.iter().filter(|b| b.block.is_some()) {
                 let w = Vec3::from_slice(&x.v[b.dof + 3..]);
                 let l = b.world_inertia(self.ahead.rigid_pose(b.q).rotation) * w;
@@ -586,7 +601,7 @@ const SAME_VELOCITY: f64 = 1e-13;
 /// Most times that a step looks for missed contacts and solves again.
 const MOST_PASSES: usize = 2;
 /// Most times that a step is solved again because rigid joints would not hold at its end.
-const MOST_JOINT_PASSES: usize = 4;
+const MOST_JOINT_PASSES: usize = 8;
 /// Overlaps ahead that exceed this share of the smaller shape are worth another solve.
 const MISSED: f64 = 5e-3;
 /// A body that moves this share of its reach farther than assumed may meet contacts that were not looked for:
