@@ -7,7 +7,7 @@ PEERS is a folder with `scenes.py` (bodies as plain dictionaries), `common.py` (
 engine) and `run_mujoco.py`; needs numpy, scipy and mujoco. The release binary must be built. CPU time is that of all
 threads of the process; penetration is the separating-axis depth of the poses at the end of the run.
 """
-import json, os, struct, subprocess, sys, tempfile
+import json, os, subprocess, sys, tempfile
 import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -31,32 +31,16 @@ def toml(scene, solver):
     if "push" in scene:
         p = scene["push"]
         out += ["[[force]]", f'target = "{scene["bodies"][p["body"]]["name"]}"', f'force = {num(p["force"])}', f'until = {p["until"]!r}']
+    for b in scene["bodies"]:
+        if not b["fixed"]:
+            out += ["[[sensor]]", f'name = "pose of {b["name"]}"', f'pose = "{b["name"]}"']
     return "\n".join(out) + "\n"
 
 
-def read_recording(path):
-    """Header, times, poses of all bodies and positions of all nodes of a recording (docs/recording.md)."""
-    data = open(path, "rb").read()
-    header_size = struct.unpack_from("<I", data, 8)[0]
-    header = json.loads(data[16:16 + header_size])
-    bodies, nodes = len(header["bodies"]), len(header["particles"])
-    at, t, q, x = 16 + header_size, [], [], []
-    while at + 8 <= len(data):
-        size = struct.unpack_from("<I", data, at)[0]
-        if size == 0:
-            break
-        t.append(struct.unpack_from("<d", data, at + 8)[0])
-        q.append(np.frombuffer(data, "<f8", 7 * bodies, at + 16).reshape(-1, 7))
-        x.append(np.frombuffer(data, "<f8", 3 * nodes, at + 16 + 56 * bodies).reshape(-1, 3))
-        at += 8 + size
-    return header, np.array(t), np.array(q), np.array(x)
-
-
-def read_poses(path, free):
-    """Times and poses of the free bodies of a recording."""
-    header, t, q, _ = read_recording(path)
-    names = [b["name"] for b in header["bodies"]]
-    return t, q[:, [names.index(n) for n in free]]
+def read_sensors(folder, width):
+    """Times and the readings of all sensors, `width` numbers each."""
+    rows = np.genfromtxt(os.path.join(folder, "sensors.csv"), delimiter=",", skip_header=1)
+    return rows[:, 1], rows[:, 2:].reshape(len(rows), -1, width)
 
 
 def velocities(t, q):
@@ -79,7 +63,10 @@ def run_stiction(scene, solver):
         # Once without output for the time, once with it for the poses.
         timed = json.loads(subprocess.run([BINARY, "run", path, "--json", "--threads", "1"], capture_output=True, text=True).stdout)
         subprocess.run([BINARY, "run", path, "--json", "--threads", "1", "--out", os.path.join(d, "out")], capture_output=True)
-        t, q = read_poses(os.path.join(d, "out", "recording.stic"), [b["name"] for b in scene["bodies"] if not b["fixed"]])
+        t, q = read_sensors(os.path.join(d, "out"), 7)
+        free = [b for b in scene["bodies"] if not b["fixed"]]
+        t = np.concatenate([[0.0], t])
+        q = np.concatenate([[[list(b["pos"]) + list(b["quat"]) for b in free]], q])
         rows = np.genfromtxt(os.path.join(d, "out", "report.csv"), delimiter=",", names=True, dtype=None, encoding=None)
     tail = rows[rows["t"] > scene["T"] - scene.get("tail", 1.0)]
     stages = ["collide", "assemble", "solve", "measure", "advance"]
@@ -114,11 +101,19 @@ def soft_grip(common, run_mujoco, scenes):
     common.soft_metrics = soft_metrics
     run_mujoco.save = lambda peer, version, config, sid, variant, m, note="": rows.append((f"mujoco {config}", m, ""))
     run_mujoco.s7("sq2.5mm_E1e+06", configs=(("discrete_CG", "full"),), dts=(0.01,))
+    rest = np.array(scene["verts"])
+    faces = np.where(abs(abs(rest[:, 0]) - scene["size"][0] / 2) < 1e-9)[0]
+    text = open(os.path.join(ROOT, "crates", "stiction-io", "gallery", "soft-block-grip.toml")).read().split("[[sensor]]")[0]
+    for i in faces:
+        text += f'[[sensor]]\nname = "node {i}"\npoint = {{ soft = "block", at = {rest[i].tolist()} }}\n'
     with tempfile.TemporaryDirectory() as d:
-        run = [BINARY, "run", "soft-block-grip", "--json", "--threads", "1"]
-        timed = json.loads(subprocess.run(run, capture_output=True, text=True).stdout)
-        subprocess.run(run + ["--out", os.path.join(d, "out")], capture_output=True)
-        _, t, _, x = read_recording(os.path.join(d, "out", "recording.stic"))
+        path = os.path.join(d, "scene.toml")
+        open(path, "w").write(text)
+        timed = json.loads(subprocess.run([BINARY, "run", "soft-block-grip", "--json", "--threads", "1"], capture_output=True, text=True).stdout)
+        subprocess.run([BINARY, "run", path, "--json", "--threads", "1", "--out", os.path.join(d, "out")], capture_output=True)
+        t, seen = read_sensors(os.path.join(d, "out"), 3)
+    t, x = np.concatenate([[0.0], t]), np.repeat(rest[None], len(t) + 1, axis=0)
+    x[1:, faces] = seen
     plates = [scenes.plate_pose(scene, s) for s in t]
     m = soft_metrics(scene, t, x, plates, timed["wall_seconds"], timed["cpu_seconds"], timed["steps"])
     note = f'natural {timed["residuals"]["natural_max"]:.1e} m/s, {timed["failed_steps"]} steps not converged'

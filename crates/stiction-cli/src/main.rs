@@ -8,6 +8,7 @@ mod bench;
 mod check;
 mod clock;
 mod failure;
+mod info;
 mod output;
 mod progress;
 mod run;
@@ -33,7 +34,7 @@ const AFTER_HELP: &str = "\
 Examples:
   stiction scenes                           what is built in
   stiction run heavy-stack                  simulate it, and say how exact the answer is
-  stiction run my.toml --out results        with report.csv, sensors.csv and a recording
+  stiction run my.toml --out results        with tables, a recording and a page that plays it
   stiction check my.toml                    validate a scene file and explain it
 
 Exit codes: 0 good; 1 it ran, but steps did not converge or a benchmark missed its mark;
@@ -47,6 +48,8 @@ enum Command {
     Schema,
     /// Simulate a scene and report how exact the answer is
     Run(Box<run::RunArgs>),
+    /// Say what is in a recording
+    Info(info::InfoArgs),
     /// Validate a scene and explain it
     Check(check::CheckArgs),
     /// Solve a bare contact problem from an .npz file
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         Command::Scenes(a) => scenes::scenes(&a),
         Command::Schema => scenes::schema(),
         Command::Run(a) => run::run(&a),
+        Command::Info(a) => info::info(&a),
         Command::Check(a) => check::check(&a),
         Command::Solve(a) => solve::solve(&a),
         Command::Testspeed(a) => testspeed::testspeed(&a),

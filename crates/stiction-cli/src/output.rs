@@ -69,7 +69,8 @@ impl OutputDir {
         Ok(())
     }
 
-    fn part_path(&self, name: &str) -> PathBuf {
+    /// Where a file is until it gets its name.
+    pub fn part_path(&self, name: &str) -> PathBuf {
         self.dir.join(format!("{name}.part"))
     }
 }

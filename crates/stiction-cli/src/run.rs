@@ -17,7 +17,7 @@ mod dump;
 mod files;
 
 use dump::ProblemDump;
-use files::RunFiles;
+use files::{DEFAULT_RATE, RunFiles};
 
 /// Arguments of `run`.
 #[derive(Args)]
@@ -42,9 +42,13 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     steps: Option<u64>,
 
-    /// Write report.csv, sensors.csv and recording.stic into this folder
+    /// Write report.csv, sensors.csv, recording.stic and view.html into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+
+    /// Frames of the recording per second of simulation; a number above 1/dt records every step
+    #[arg(long, value_name = "HZ", value_parser = positive, allow_hyphen_values = true, default_value_t = DEFAULT_RATE)]
+    record_rate: f64,
 
     /// Write the contact problems of the first 10 steps that do not converge into this folder, for `solve`
     #[arg(long, value_name = "DIR")]
@@ -66,9 +70,10 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     let settings = loaded.settings;
     let about = json!({
         "scene": name, "title": loaded.title, "dt": loaded.dt,
-        "solver": settings.solver.name(), "scheme": settings.scheme.name(),
+        "solver": settings.solver.name(), "scheme": settings.scheme.name(), "rate": args.record_rate,
     });
-    let mut files = args.out.as_deref().map(|dir| RunFiles::create(dir, &model, about)).transpose()?;
+    let mut files =
+        args.out.as_deref().map(|dir| RunFiles::create(dir, &model, args.record_rate, about)).transpose()?;
     let mut dump = args.dump_problem.as_deref().map(ProblemDump::create).transpose()?;
     for w in &model.warnings {
         eprintln!("note: {w}");
@@ -111,7 +116,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     let took = watch.elapsed();
     bar.finish_and_clear();
     if let Some(f) = files {
-        f.finish()?;
+        f.finish(&sim)?;
     }
     let dumped = dump.map_or(0, ProblemDump::finish);
 
@@ -181,7 +186,10 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         _ => {}
     }
     if let Some(dir) = &args.out {
-        text += &format!("wrote {}: report.csv, sensors.csv, recording.stic\n", dir.display());
+        text += &format!(
+            "wrote {}: report.csv, sensors.csv, recording.stic, view.html (open it in a browser)\n",
+            dir.display()
+        );
     }
     print(&text)?;
     Ok(outcome)

@@ -23,6 +23,7 @@
 pub mod error;
 pub mod gallery;
 pub mod mesh;
+pub mod page;
 pub mod problem;
 pub mod recording;
 pub mod scene;

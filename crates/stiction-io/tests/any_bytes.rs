@@ -7,7 +7,7 @@ use common::tet_files::{self, Order};
 use common::{csr, floats, npz};
 use proptest::prelude::*;
 use std::path::Path;
-use stiction_io::recording::{Frame, Header, Reader, Writer};
+use stiction_io::recording::{Frame, Header, Mesh, Reader, SolidInfo, Writer};
 use stiction_io::{gallery, mesh, problem, scene, tet_mesh};
 
 /// Reads a text as a scene, with and without an override.
@@ -148,18 +148,13 @@ fn good_npz() -> Vec<u8> {
 
 fn good_recording() -> Vec<u8> {
     let dir = common::Scratch::new(&format!("any-bytes-{:?}", std::thread::current().id()));
-    let header = Header {
-        name: "x".into(),
-        gravity: stiction::Vec3::NEG_Z,
-        bodies: vec![],
-        solids: Vec::new(),
-        particles: vec![],
-        shapes: vec![],
-        extra: serde_json::Value::Null,
-    };
+    let sheet = Mesh::new(vec![[0.0; 3]; 3], vec![[0, 1, 2]], Vec::new());
+    let solid = SolidInfo { name: "s".into(), mass: 1.0, mesh: 0, material: None };
+    let header = Header { name: "x".into(), meshes: vec![sheet], solids: vec![solid], ..Header::default() };
     let mut w = Writer::with_header(&dir.file("r.stic"), &header).unwrap();
     for i in 0..3 {
-        w.write(&Frame { t: i as f64, contacts: vec![Default::default(); i], ..Frame::default() }).unwrap();
+        let (points, contacts) = (vec![[i as f32; 3]; 3], vec![Default::default(); i]);
+        w.write(&Frame { t: i as f64, points, contacts, ..Frame::default() }).unwrap();
     }
     w.finish().unwrap();
     std::fs::read(dir.file("r.stic")).unwrap()

@@ -1,11 +1,12 @@
-//! The files of a run, one row per step: `report.csv`, `sensors.csv`, `recording.stic`.
+//! The files of a run: `report.csv` and `sensors.csv` with one row per step, `recording.stic` with frames at a chosen
+//! rate, and `view.html`, which plays it.
 
 use crate::failure::Result;
 use crate::output::{OutputDir, OutputFile, csv_line, csv_number};
 use std::path::Path;
 use stiction::sim::StageTimes;
 use stiction::{Model, Simulation};
-use stiction_io::recording;
+use stiction_io::{page, recording};
 
 /// Open files of a run.
 pub struct RunFiles {
@@ -13,8 +14,16 @@ pub struct RunFiles {
     report: OutputFile,
     sensors: OutputFile,
     recording: recording::Writer,
+    /// Frames per second of simulation, and how many were written.
+    rate: f64,
+    frames: u64,
+    /// The last step is in the recording.
+    complete: bool,
     values: Vec<f64>,
 }
+
+/// Frames per second of simulation, unless asked for otherwise: as many as a screen shows.
+pub const DEFAULT_RATE: f64 = 60.0;
 
 const REPORT_COLUMNS: [&str; 20] = [
     "step",
@@ -41,7 +50,7 @@ const REPORT_COLUMNS: [&str; 20] = [
 
 impl RunFiles {
     /// Makes the folder and the files in it, under names that do not count yet; `extra` goes into the recording.
-    pub fn create(dir: &Path, model: &Model, extra: serde_json::Value) -> Result<RunFiles> {
+    pub fn create(dir: &Path, model: &Model, rate: f64, extra: serde_json::Value) -> Result<RunFiles> {
         let mut dir = OutputDir::create(dir)?;
         let mut report = dir.file("report.csv")?;
         report.put(&csv_line(REPORT_COLUMNS.iter().chain(StageTimes::NAMES.iter())))?;
@@ -52,11 +61,19 @@ impl RunFiles {
         }
         sensors.put(&csv_line(&header))?;
         let recording = recording::Writer::create(&dir.part("recording.stic")?, model, extra)?;
-        Ok(RunFiles { dir, report, sensors, recording, values: Vec::new() })
+        let (frames, complete, values) = (0, true, Vec::new());
+        Ok(RunFiles { dir, report, sensors, recording, rate, frames, complete, values })
     }
 
     /// The state before the first step.
     pub fn start(&mut self, sim: &Simulation) -> Result<()> {
+        self.frame(sim)
+    }
+
+    fn frame(&mut self, sim: &Simulation) -> Result<()> {
+        // Frames that fell between two steps are skipped.
+        self.frames = self.frames.max((sim.state().t * self.rate) as u64) + 1;
+        self.complete = true;
         Ok(self.recording.write_frame(sim)?)
     }
 
@@ -97,14 +114,24 @@ impl RunFiles {
         let mut row = vec![r.step.to_string(), csv_number(r.t)];
         row.extend(self.values.iter().map(|x| csv_number(*x)));
         self.sensors.put(&csv_line(&row))?;
-        Ok(self.recording.write_frame(sim)?)
+        self.complete = false;
+        // The sum of many steps may fall short of the time of a frame by rounding.
+        if sim.state().t * self.rate >= self.frames as f64 * (1.0 - 1e-9) {
+            self.frame(sim)?;
+        }
+        Ok(())
     }
 
     /// Completes the files and gives them their names.
-    pub fn finish(self) -> Result<()> {
+    pub fn finish(mut self, sim: &Simulation) -> Result<()> {
+        if !self.complete {
+            self.frame(sim)?;
+        }
         self.report.close()?;
         self.sensors.close()?;
         self.recording.finish()?;
+        let view = self.dir.part("view.html")?;
+        page::write(&view, &[self.dir.part_path("recording.stic")])?;
         self.dir.finish()
     }
 }

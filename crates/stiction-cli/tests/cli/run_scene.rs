@@ -84,7 +84,7 @@ fn files_have_one_row_per_step_and_nothing_else_stays() {
     f.write("crate.toml", SCENE);
     let ran = f.stiction(&["run", "crate.toml", "--steps", "7", "--out", "deep/results"]);
     assert_eq!(ran.code(), 0, "{}", ran.err());
-    assert_eq!(f.names("deep/results"), ["recording.stic", "report.csv", "sensors.csv"]);
+    assert_eq!(f.names("deep/results"), ["recording.stic", "report.csv", "sensors.csv", "view.html"]);
     let read = |name: &str| std::fs::read_to_string(f.path().join("deep/results").join(name)).unwrap();
     let (report, sensors) = (read("report.csv"), read("sensors.csv"));
     assert_eq!((report.lines().count(), sensors.lines().count()), (8, 8));
@@ -92,9 +92,16 @@ fn files_have_one_row_per_step_and_nothing_else_stays() {
     assert!(sensors.starts_with("step,t,pose.x,pose.y,pose.z,"));
     let columns = report.lines().map(|l| l.split(',').count()).collect::<Vec<_>>();
     assert!(columns.iter().all(|&c| c == columns[0]));
-    // The recording holds the start and every step.
-    let reader = stiction_io::recording::Reader::open(&f.path().join("deep/results/recording.stic")).unwrap();
-    assert_eq!(reader.count(), 8);
+    // The recording holds the start, 60 frames per second (steps 2, 4, 5 and 7 of 10 ms), and the end.
+    let path = f.path().join("deep/results/recording.stic");
+    let times = || stiction_io::recording::Reader::open(&path).unwrap().map(|x| (x.t * 100.0).round());
+    assert_eq!(times().collect::<Vec<_>>(), [0.0, 2.0, 4.0, 5.0, 7.0]);
+    // Every step where more frames are asked for than there are steps; only the ends at a low rate.
+    for (rate, frames) in [("1000", 8), ("1", 2)] {
+        let args = ["run", "crate.toml", "--steps", "7", "--out", "deep/results", "--record-rate", rate];
+        assert_eq!(f.stiction(&args).code(), 0);
+        assert_eq!(times().count(), frames, "{rate}");
+    }
 }
 
 #[test]
@@ -194,7 +201,7 @@ fn a_state_that_is_no_longer_finite_stops_the_run_with_its_report() {
     );
     let j = ran.json();
     assert!(j["error"].as_str().unwrap().contains("not finite") && j["steps"].as_u64().unwrap() < 50);
-    assert_eq!(f.names("results"), ["recording.stic", "report.csv", "sensors.csv"]);
+    assert_eq!(f.names("results"), ["recording.stic", "report.csv", "sensors.csv", "view.html"]);
 }
 
 #[test]

@@ -1,12 +1,11 @@
-//! The JSON header: what is constant in a run.
+//! What is constant in a run: a JSON header, and meshes as binary arrays.
 
 use serde::{Deserialize, Serialize};
-use stiction::coords::{Anchor, Pose};
-use stiction::scene::{Model, ModelShape, ModelSolid, Motion, Owner};
-use stiction::{Quat, Vec3};
+use stiction::Vec3;
+use stiction::elastic::Material;
 
-/// What is constant in a run. SI units, z up.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// What is constant in a run. SI units, world axes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// Name of the scene.
     pub name: String,
@@ -14,14 +13,19 @@ pub struct Header {
     pub gravity: Vec3,
     /// Bodies in the order of the poses.
     pub bodies: Vec<BodyInfo>,
-    /// Particles in the order of the positions.
+    /// Particles in the order of the points.
     pub particles: Vec<ParticleInfo>,
-    /// Deformable solids, whose free nodes are among the particles.
-    #[serde(default)]
+    /// Deformable solids and sheets; their vertices follow the particles among the points.
     pub solids: Vec<SolidInfo>,
     /// Shapes of bodies and particles.
     pub shapes: Vec<ShapeInfo>,
-    /// Whatever the writer adds: solver, time step, command line, …
+    /// Joints.
+    pub joints: Vec<JointInfo>,
+    /// Meshes of shapes and solids.
+    pub meshes: Vec<Mesh>,
+    /// Names of the numbers that every frame carries.
+    pub columns: Vec<String>,
+    /// Whatever the writer adds: solver, time step, …
     pub extra: serde_json::Value,
 }
 
@@ -47,6 +51,19 @@ pub struct ParticleInfo {
     pub mass: f64,
 }
 
+/// A deformable solid, or a sheet: then its mesh has no tetrahedra.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SolidInfo {
+    /// Name in the scene.
+    pub name: String,
+    /// Mass [kg].
+    pub mass: f64,
+    /// Its shape at rest, an index of [`Header::meshes`].
+    pub mesh: u32,
+    /// What it is made of, where that is known.
+    pub material: Option<Material>,
+}
+
 /// A shape, in the frame of its body or about its particle.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShapeInfo {
@@ -60,53 +77,6 @@ pub struct ShapeInfo {
     pub geometry: ShapeGeometry,
 }
 
-/// A deformable solid: its vertices are particles, or points of bodies or of the world that hold them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SolidInfo {
-    /// Name in the scene.
-    pub name: String,
-    /// What moves each vertex.
-    pub vertices: Vec<Vertex>,
-    /// Triangles of the surface, by vertex, counter-clockwise seen from outside.
-    pub triangles: Vec<[u32; 3]>,
-    /// Tetrahedra, by vertex.
-    pub tets: Vec<[u32; 4]>,
-    /// The surface that is drawn instead of its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub visual: Option<VisualInfo>,
-}
-
-/// A surface that moves with the tetrahedra of a solid.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct VisualInfo {
-    /// The tetrahedron of each vertex.
-    pub tets: Vec<u32>,
-    /// Weights of its four vertices.
-    pub weights: Vec<[f64; 4]>,
-    /// Triangles, by vertex of this surface.
-    pub triangles: Vec<[u32; 3]>,
-}
-
-/// What moves a vertex of a solid.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Vertex {
-    /// An index of [`Header::particles`].
-    Particle(u32),
-    /// A point of a body.
-    Body {
-        /// An index of [`Header::bodies`].
-        body: u32,
-        /// Where it is in the body frame [m].
-        position: Vec3,
-    },
-    /// A fixed point.
-    World {
-        /// Where it is [m].
-        position: Vec3,
-    },
-}
-
 /// To whom a shape belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -118,7 +88,7 @@ pub enum ShapeOwner {
 }
 
 /// Geometry in the frame of the shape.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum ShapeGeometry {
     /// Everything below z = 0.
@@ -149,101 +119,196 @@ pub enum ShapeGeometry {
     },
     /// Triangles; hulls are given by theirs.
     Mesh {
-        /// Vertices [m].
-        vertices: Vec<Vec3>,
-        /// Corners of each triangle.
-        triangles: Vec<[u32; 3]>,
+        /// An index of [`Header::meshes`].
+        mesh: u32,
     },
     /// A shape that this version has no words for.
     Other,
 }
 
+/// A joint: its frame as each of its bodies holds it; the first axis is that of the joint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JointInfo {
+    /// Name in the scene.
+    pub name: String,
+    /// `hinge`, `ball`, …
+    pub kind: String,
+    /// First body, an index of [`Header::bodies`]; absent for the world.
+    pub a: Option<u32>,
+    /// Second body.
+    pub b: u32,
+    /// Anchor in the body frame of a, or in the world [m].
+    pub anchor_a: Vec3,
+    /// Axes of the joint in those of a: quaternion w, x, y, z.
+    pub frame_a: [f64; 4],
+    /// Anchor in the body frame of b [m].
+    pub anchor_b: Vec3,
+    /// Axes of the joint in those of b.
+    pub frame_b: [f64; 4],
+}
+
+/// Vertices, triangles and tetrahedra. The header holds how many there are; the numbers follow as binary arrays.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "MeshCounts", into = "MeshCounts")]
+pub struct Mesh {
+    /// Vertices [m].
+    pub vertices: Vec<[f32; 3]>,
+    /// Corners of each triangle, counter-clockwise seen from outside.
+    pub triangles: Vec<[u32; 3]>,
+    /// Corners of each tetrahedron.
+    pub tets: Vec<[u32; 4]>,
+    /// What the header says there is.
+    counts: MeshCounts,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct MeshCounts {
+    vertices: u32,
+    triangles: u32,
+    tets: u32,
+}
+
+impl From<MeshCounts> for Mesh {
+    fn from(counts: MeshCounts) -> Mesh {
+        Mesh { counts, ..Mesh::default() }
+    }
+}
+
+impl From<Mesh> for MeshCounts {
+    fn from(m: Mesh) -> MeshCounts {
+        m.counts
+    }
+}
+
+/// Something that touches: what the indices of contacts mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// An index of [`Header::bodies`].
+    Body(usize),
+    /// An index of [`Header::particles`].
+    Particle(usize),
+    /// An index of [`Header::solids`].
+    Solid(usize),
+}
+
+impl Mesh {
+    /// A mesh of these arrays.
+    pub fn new(vertices: Vec<[f32; 3]>, triangles: Vec<[u32; 3]>, tets: Vec<[u32; 4]>) -> Mesh {
+        let counts = MeshCounts {
+            vertices: vertices.len() as u32,
+            triangles: triangles.len() as u32,
+            tets: tets.len() as u32,
+        };
+        Mesh { vertices, triangles, tets, counts }
+    }
+
+    /// Appends the arrays: vertices f32, triangles u32, tetrahedra u32.
+    fn put(&self, out: &mut Vec<u8>) {
+        self.vertices.iter().flatten().for_each(|x| out.extend(x.to_le_bytes()));
+        self.triangles.iter().flatten().for_each(|x| out.extend(x.to_le_bytes()));
+        self.tets.iter().flatten().for_each(|x| out.extend(x.to_le_bytes()));
+    }
+
+    /// Takes the arrays from the front of `rest`; `None` when there are too few bytes or a corner does not exist.
+    fn take(&mut self, rest: &mut &[u8]) -> Option<()> {
+        let c = self.counts;
+        let vertices = words::<3>(rest, c.vertices)?;
+        self.vertices = vertices.into_iter().map(|v| v.map(f32::from_bits)).collect();
+        self.triangles = words(rest, c.triangles)?;
+        self.tets = words(rest, c.tets)?;
+        let mut corners = self.triangles.iter().flatten().chain(self.tets.iter().flatten());
+        corners.all(|&i| i < c.vertices).then_some(())
+    }
+}
+
+/// `count` groups of N words from the front of `rest`.
+fn words<const N: usize>(rest: &mut &[u8], count: u32) -> Option<Vec<[u32; N]>> {
+    let (head, tail) = rest.split_at_checked((count as usize).checked_mul(4 * N)?)?;
+    *rest = tail;
+    let word = |b: &[u8]| u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
+    Some(head.chunks_exact(4 * N).map(|b| std::array::from_fn(|k| word(&b[4 * k..]))).collect())
+}
+
 impl Header {
-    /// The header of a model.
-    pub fn new(model: &Model, extra: serde_json::Value) -> Header {
-        Header {
-            name: model.name.clone(),
-            gravity: model.gravity,
-            bodies: model
-                .bodies
-                .iter()
-                .map(|b| BodyInfo {
-                    name: b.name.clone(),
-                    motion: match b.motion {
-                        Motion::Free => "free",
-                        Motion::Fixed => "fixed",
-                        Motion::Constant { .. } | Motion::Keyframes { .. } => "kinematic",
-                    }
-                    .into(),
-                    mass: b.mass.is_finite().then_some(b.mass),
-                    center_of_mass: b.com,
-                })
-                .collect(),
-            particles: model
-                .nodes
-                .iter()
-                .map(|n| ParticleInfo { name: n.name.clone(), mass: n.mass })
-                .collect(),
-            solids: model.solids.iter().map(|s| solid(model, s)).collect(),
-            shapes: model.shapes.iter().map(|s| shape(model, s)).collect(),
-            extra,
+    /// How many points a frame has: particles, then vertices of solids.
+    pub fn points(&self) -> usize {
+        self.particles.len() + self.solids.iter().map(|s| self.mesh_size(s)).sum::<usize>()
+    }
+
+    /// Where the vertices of each solid stand among the points.
+    pub fn solid_points(&self) -> Vec<std::ops::Range<usize>> {
+        let mut at = self.particles.len();
+        let range = |s| {
+            let first = at;
+            at += self.mesh_size(s);
+            first..at
+        };
+        self.solids.iter().map(range).collect()
+    }
+
+    fn mesh_size(&self, s: &SolidInfo) -> usize {
+        self.meshes.get(s.mesh as usize).map_or(0, |m| m.vertices.len())
+    }
+
+    /// What the index of a contact means; `None` past the end.
+    pub fn part(&self, index: u32) -> Option<Part> {
+        let (i, bodies, particles) = (index as usize, self.bodies.len(), self.particles.len());
+        if i < bodies {
+            Some(Part::Body(i))
+        } else if i < bodies + particles {
+            Some(Part::Particle(i - bodies))
+        } else {
+            (i - bodies - particles < self.solids.len()).then(|| Part::Solid(i - bodies - particles))
         }
     }
-}
 
-fn solid(model: &Model, s: &ModelSolid) -> SolidInfo {
-    let vertex = |a: &Anchor| match *a {
-        Anchor::Node(n) => Vertex::Particle(n.0),
-        Anchor::Rigid { body, local } | Anchor::Kinematic { body, local } => {
-            Vertex::Body { body: body.0, position: local + model.bodies[body.index()].com }
-        }
-        _ => Vertex::World { position: a.position(model, &model.initial) },
-    };
-    SolidInfo {
-        name: s.name.clone(),
-        vertices: s.vertices.iter().map(vertex).collect(),
-        triangles: s.surface.clone(),
-        tets: s.tets.clone(),
-        visual: s.visual.as_ref().map(|v| VisualInfo {
-            tets: v.vertices.iter().map(|e| e.tet).collect(),
-            weights: v.vertices.iter().map(|e| e.weights).collect(),
-            triangles: v.triangles.clone(),
-        }),
+    /// Name of the part with this index.
+    pub fn part_name(&self, index: u32) -> Option<&str> {
+        Some(match self.part(index)? {
+            Part::Body(i) => &self.bodies[i].name,
+            Part::Particle(i) => &self.particles[i].name,
+            Part::Solid(i) => &self.solids[i].name,
+        })
     }
-}
 
-fn shape(model: &Model, s: &ModelShape) -> ShapeInfo {
-    let mut pose: Pose = s.local;
-    let owner = match s.owner {
-        Owner::Body(b) => {
-            // The model places shapes relative to the centre of mass, recordings relative to the body frame.
-            pose.translation += model.bodies[b.index()].com;
-            ShapeOwner::Body(b.0)
+    /// The index of a column by name.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|c| c == name)
+    }
+
+    /// The arrays of all meshes, one after the other.
+    pub(super) fn mesh_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.meshes.iter().for_each(|m| m.put(&mut out));
+        out
+    }
+
+    /// Fills in the meshes and checks that everything the header names exists.
+    pub(super) fn take_meshes(&mut self, mut rest: &[u8]) -> Result<(), &'static str> {
+        for m in &mut self.meshes {
+            m.take(&mut rest).ok_or("its meshes do not fit its header")?;
         }
-        Owner::Node(n) => ShapeOwner::Particle(n.0),
-        Owner::Solid(_) => unreachable!("shapes of solids belong to their nodes"),
-    };
-    let g = &s.geometry;
-    let geometry = if g.as_halfspace().is_some() {
-        ShapeGeometry::Plane
-    } else if let Some(x) = g.as_ball() {
-        ShapeGeometry::Sphere { radius: x.radius }
-    } else if let Some(x) = g.as_cuboid() {
-        ShapeGeometry::Box { size: 2.0 * x.half_extents }
-    } else if let Some(x) = g.as_capsule() {
-        ShapeGeometry::Capsule { length: 2.0 * x.half_height(), radius: x.radius }
-    } else if let Some(x) = g.as_cylinder() {
-        // The model's cylinders stand along y of their frame; those of recordings along z.
-        pose.rotation *= Quat::from_rotation_x(-std::f64::consts::FRAC_PI_2);
-        ShapeGeometry::Cylinder { height: 2.0 * x.half_height, radius: x.radius }
-    } else if let Some(x) = g.as_convex_polyhedron() {
-        let (vertices, triangles) = x.to_trimesh();
-        ShapeGeometry::Mesh { vertices, triangles }
-    } else if let Some(x) = g.as_trimesh() {
-        ShapeGeometry::Mesh { vertices: x.vertices().to_vec(), triangles: x.indices().to_vec() }
-    } else {
-        ShapeGeometry::Other
-    };
-    let r = pose.rotation;
-    ShapeInfo { owner, position: pose.translation, rotation: [r.w, r.x, r.y, r.z], geometry }
+        if !rest.is_empty() {
+            return Err("its meshes do not fit its header");
+        }
+        let body = |i: u32| (i as usize) < self.bodies.len();
+        let mesh = |i: u32| (i as usize) < self.meshes.len();
+        let shape = |s: &ShapeInfo| {
+            let owner = match s.owner {
+                ShapeOwner::Body(b) => body(b),
+                ShapeOwner::Particle(p) => (p as usize) < self.particles.len(),
+            };
+            owner && !matches!(s.geometry, ShapeGeometry::Mesh { mesh: m } if !mesh(m))
+        };
+        if !self.shapes.iter().all(shape) {
+            return Err("a shape names a body, particle or mesh that is not there");
+        }
+        if !self.solids.iter().all(|s| mesh(s.mesh)) {
+            return Err("a solid names a mesh that is not there");
+        }
+        if !self.joints.iter().all(|j| body(j.b) && j.a.is_none_or(body)) {
+            return Err("a joint names a body that is not there");
+        }
+        Ok(())
+    }
 }

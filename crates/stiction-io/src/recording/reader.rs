@@ -1,18 +1,20 @@
 //! Reads a recording, as far as it goes.
 
+use super::chunk::{END, FRAMES, HEAD, MESH, unpack};
 use super::crc::crc32;
-use super::{CONTACT_SIZE, ContactRecord, Frame, Header, MAGIC, VERSION, fixed_size};
+use super::{Frame, Header, MAGIC, VERSION};
 use crate::error::{Error, Result};
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
-use stiction::Vec3;
 
 /// Reads a recording frame by frame: an iterator that stops where the recording does; [`ending`](Reader::ending)
 /// then says how it stopped.
 pub struct Reader<R = BufReader<File>> {
     from: R,
     header: Header,
+    ready: VecDeque<Frame>,
     frames: u64,
     ending: Option<Ending>,
 }
@@ -22,10 +24,21 @@ pub struct Reader<R = BufReader<File>> {
 pub enum Ending {
     /// With its end mark.
     Finished,
-    /// Between frames or within one, as when a run was cut off: all frames before are whole.
+    /// Between chunks or within one, as when a run was cut off: all frames before are whole.
     CutOff,
-    /// With a frame whose bytes are not what was written: all frames before are whole.
+    /// With a chunk whose bytes are not what was written: all frames before are whole.
     Damaged,
+}
+
+impl Ending {
+    /// What is wrong, in words; nothing for a finished recording.
+    pub fn complaint(self) -> Option<&'static str> {
+        match self {
+            Ending::Finished => None,
+            Ending::CutOff => Some("is cut off: the run was stopped, or the file was not copied whole"),
+            Ending::Damaged => Some("is damaged: some of its bytes are not what was written"),
+        }
+    }
 }
 
 impl Reader {
@@ -40,25 +53,29 @@ impl<R: Read> Reader<R> {
     /// Reads the header of a recording; `name` stands in messages.
     pub fn new(mut from: R, name: &str) -> Result<Reader<R>> {
         let error = |problem: String, remedy: &str| Error::new(name, problem, remedy);
-        let cut = |_| error("ends within its header".into(), "record the run again");
-        let mut start = [0; 16];
+        let again = "record the run again";
+        let cut = |_| error("ends within its header".into(), again);
+        let mut start = [0; 8];
         from.read_exact(&mut start).map_err(cut)?;
-        let word = |k: usize| u32::from_le_bytes([start[k], start[k + 1], start[k + 2], start[k + 3]]);
         if start[..4] != MAGIC {
             return Err(error("is not a recording".into(), "recordings start with the letters STIC"));
         }
-        if word(4) != VERSION {
-            let e = format!("has version {} of the format; this program reads {VERSION}", word(4));
-            return Err(error(e, "use the program that wrote it, or record the run again"));
+        let version = u32::from_le_bytes([start[4], start[5], start[6], start[7]]);
+        if version != VERSION {
+            let remedy = if version > VERSION { "use a newer stiction" } else { again };
+            let e = format!("has version {version} of the format; this program reads {VERSION}");
+            return Err(error(e, remedy));
         }
-        let mut json = Vec::new();
-        (&mut from).take(word(8).into()).read_to_end(&mut json).map_err(cut)?;
-        if json.len() != word(8) as usize || crc32(&json) != word(12) {
-            return Err(error("has a damaged header".into(), "record the run again"));
-        }
-        let header: Header = serde_json::from_slice(&json)
-            .map_err(|e| error(format!("has a header without sense: {e}"), "record the run again"))?;
-        Ok(Reader { from, header, frames: 0, ending: None })
+        let mut part = |wanted: [u8; 4]| match read_chunk(&mut from) {
+            Ok((kind, bytes)) if kind == wanted => Ok(bytes),
+            Err(Ending::CutOff) => Err(error("ends within its header".into(), again)),
+            _ => Err(error("has a damaged header".into(), again)),
+        };
+        let (json, meshes) = (part(HEAD)?, part(MESH)?);
+        let mut header: Header = serde_json::from_slice(&json)
+            .map_err(|e| error(format!("has a header without sense: {e}"), again))?;
+        header.take_meshes(&meshes).map_err(|e| error(format!("has a header without sense: {e}"), again))?;
+        Ok(Reader { from, header, ready: VecDeque::new(), frames: 0, ending: None })
     }
 
     /// What is constant in the run.
@@ -71,24 +88,17 @@ impl<R: Read> Reader<R> {
         self.ending
     }
 
-    fn frame(&mut self) -> std::result::Result<Frame, Ending> {
-        let mut start = [0; 8];
-        self.from.read_exact(&mut start).map_err(|_| Ending::CutOff)?;
-        let length = u32::from_le_bytes([start[0], start[1], start[2], start[3]]);
-        let check = u32::from_le_bytes([start[4], start[5], start[6], start[7]]);
-        let mut bytes = Vec::new();
-        let wanted = if length == 0 { 8 } else { u64::from(length) };
-        (&mut self.from).take(wanted).read_to_end(&mut bytes).map_err(|_| Ending::CutOff)?;
-        if bytes.len() as u64 != wanted {
-            return Err(Ending::CutOff);
+    /// Reads frames until there is one; the error is the end.
+    fn fill(&mut self) -> std::result::Result<(), Ending> {
+        while self.ready.is_empty() {
+            let (kind, bytes) = read_chunk(&mut self.from)?;
+            match kind {
+                FRAMES => self.ready.extend(unpack(&bytes, &self.header).ok_or(Ending::Damaged)?),
+                END if bytes == self.frames.to_le_bytes() => return Err(Ending::Finished),
+                _ => return Err(Ending::Damaged),
+            }
         }
-        if crc32(&bytes) != check {
-            return Err(Ending::Damaged);
-        }
-        if length == 0 {
-            return Err(if bytes == self.frames.to_le_bytes() { Ending::Finished } else { Ending::Damaged });
-        }
-        decode(&bytes, self.header.bodies.len(), self.header.particles.len()).ok_or(Ending::Damaged)
+        Ok(())
     }
 }
 
@@ -96,55 +106,29 @@ impl<R: Read> Iterator for Reader<R> {
     type Item = Frame;
 
     fn next(&mut self) -> Option<Frame> {
-        if self.ending.is_some() {
-            return None;
+        if self.ending.is_none()
+            && let Err(ending) = self.fill()
+        {
+            self.ending = Some(ending);
         }
-        match self.frame() {
-            Ok(frame) => {
-                self.frames += 1;
-                Some(frame)
-            }
-            Err(ending) => {
-                self.ending = Some(ending);
-                None
-            }
-        }
+        let frame = self.ready.pop_front()?;
+        self.frames += 1;
+        Some(frame)
     }
 }
 
-/// The frame of a payload; `None` when its length does not fit its counts.
-fn decode(bytes: &[u8], bodies: usize, particles: usize) -> Option<Frame> {
-    let mut rest = bytes;
-    let mut take = |n: usize| {
-        let (a, b) = rest.split_at_checked(n)?;
-        rest = b;
-        Some(a)
-    };
-    let f64_of = |b: &[u8]| f64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]);
-    let u32_of = |b: &[u8]| u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
-    let t = f64_of(take(8)?);
-    let poses =
-        take(56 * bodies)?.chunks_exact(56).map(|b| std::array::from_fn(|k| f64_of(&b[8 * k..]))).collect();
-    let particles_at = take(24 * particles)?
-        .chunks_exact(24)
-        .map(|b| Vec3::new(f64_of(b), f64_of(&b[8..]), f64_of(&b[16..])))
-        .collect();
-    let count = u32_of(take(4)?) as usize;
-    if bytes.len() != fixed_size(bodies, particles).checked_add(CONTACT_SIZE.checked_mul(count)?)? {
-        return None;
+/// The next chunk, whole and with the right checksum.
+fn read_chunk(from: &mut impl Read) -> std::result::Result<([u8; 4], Vec<u8>), Ending> {
+    let mut start = [0; 12];
+    from.read_exact(&mut start).map_err(|_| Ending::CutOff)?;
+    let word = |k: usize| u32::from_le_bytes([start[k], start[k + 1], start[k + 2], start[k + 3]]);
+    let mut bytes = Vec::new();
+    from.take(word(4).into()).read_to_end(&mut bytes).map_err(|_| Ending::CutOff)?;
+    if bytes.len() != word(4) as usize {
+        return Err(Ending::CutOff);
     }
-    let contacts = take(CONTACT_SIZE * count)?
-        .chunks_exact(CONTACT_SIZE)
-        .map(|b| {
-            let three = |at: usize| std::array::from_fn(|k| f32::from_bits(u32_of(&b[at + 4 * k..])));
-            ContactRecord {
-                shape_a: u32_of(b),
-                shape_b: u32_of(&b[4..]),
-                point: three(8),
-                normal: three(20),
-                force: three(32),
-            }
-        })
-        .collect();
-    Some(Frame { t, poses, particles: particles_at, contacts })
+    if crc32(&bytes) != word(8) {
+        return Err(Ending::Damaged);
+    }
+    Ok(([start[0], start[1], start[2], start[3]], bytes))
 }

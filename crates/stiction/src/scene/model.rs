@@ -325,6 +325,7 @@ impl Model {
         let kind = match self.whole(owner) {
             Owner::Body(_) => "body",
             Owner::Node(_) => "particle",
+            Owner::Solid(s) if self.solids[s.index()].tets.is_empty() => "cloth",
             Owner::Solid(_) => "soft body",
         };
         format!("{kind} `{}`", self.name_of(owner))

@@ -45,6 +45,9 @@ pub(crate) struct SceneFile {
     /// Deformable solids.
     #[serde(default)]
     pub soft: Vec<soft::Soft>,
+    /// What holds bodies together.
+    #[serde(default)]
+    pub joint: Vec<joint::Joint>,
     /// Sheets of cloth.
     #[serde(default)]
     pub cloth: Vec<slender::Cloth>,
@@ -54,9 +57,6 @@ pub(crate) struct SceneFile {
     /// Springs, dampers and ropes.
     #[serde(default)]
     pub spring: Vec<slender::Spring>,
-    /// What holds bodies together.
-    #[serde(default)]
-    pub joint: Vec<joint::Joint>,
     /// Forces and torques.
     #[serde(default)]
     pub force: Vec<Force>,

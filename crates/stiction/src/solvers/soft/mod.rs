@@ -1,6 +1,6 @@
 //! Exact contact of soft islands: Newton on the Alart–Curnier form in velocity space.
 //!
-//! No Delassus matrix and no factor of A. Each Newton step guesses which contacts are open, stick or slip ([`modes`]);
+//! No Delassus matrix and no factor of A. Each Newton step guesses which contacts are open, stick or slip;
 //! slaves of closed contacts are eliminated, v = T y, and `S (A v − b) = 0` is solved by flexible GMRES in the norm of
 //! the inverse masses to a tenth of its start. Impulses are then read off the rows of the slaves.
 //!
@@ -59,7 +59,7 @@ impl Default for SoftSettings {
             rounds: 3,
             fallback_steps: 150,
             krylov_steps: 60,
-            multigrid_from: 5000,
+            multigrid_from: 3000,
         }
     }
 }
