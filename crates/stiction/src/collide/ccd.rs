@@ -132,7 +132,8 @@ fn first_zero(
     let mut count = 1;
     while let Some(cell) = open.pop() {
         let widest = cell.change.iter().fold(0.0_f64, |m, c| m.max(*c));
-        if widest <= (SMALL * size).max(SHARE * distance) || cell.width[0] < SAME_TIME || count >= MOST_BOXES {
+        if widest <= (SMALL * size).max(SHARE * distance) || cell.width[0] < SAME_TIME || count >= MOST_BOXES
+        {
             return Some(answer(&cell));
         }
         let axis = (0..3).max_by(|i, j| cell.change[*i].total_cmp(&cell.change[*j])).unwrap_or(0);

@@ -62,6 +62,8 @@ pub(super) struct Skin {
     /// Where the vertices are [m], how they move [m/s].
     pub x: Vec<Vec3>,
     pub v: Vec<Vec3>,
+    /// Where a path leads.
+    end: Vec<Vec3>,
     /// Outward unit normals; zero where there is no inside.
     pub vertex_normal: Vec<Vec3>,
     pub face_normal: Vec<Vec3>,
@@ -183,6 +185,7 @@ impl Skin {
             local: Vec::new(),
             x: vec![Vec3::ZERO; points],
             v: vec![Vec3::ZERO; points],
+            end: Vec::new(),
             vertex_normal: vec![Vec3::ZERO; points],
             min: Vec3::INFINITY,
             max: Vec3::NEG_INFINITY,
@@ -210,6 +213,21 @@ impl Skin {
             }
         }
         self.make_normals();
+        self.make_box(h);
+    }
+
+    /// The same with velocities that lead straight to another state.
+    pub fn place_between(&mut self, model: &Model, state: &State, ahead: &State, h: f64) {
+        self.place(model, ahead, 0.0);
+        self.end.clone_from(&self.x);
+        self.place(model, state, 0.0);
+        for &k in &self.vertices {
+            self.v[k as usize] = (self.end[k as usize] - self.x[k as usize]) / h;
+        }
+        self.make_box(h);
+    }
+
+    fn make_box(&mut self, h: f64) {
         (self.min, self.max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         for &k in &self.vertices {
             let (x, end) = (self.x[k as usize], self.x[k as usize] + self.v[k as usize] * h);
