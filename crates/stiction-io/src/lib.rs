@@ -38,6 +38,7 @@
 //! panics, whatever the bytes.
 
 pub mod error;
+pub mod export;
 pub mod gallery;
 pub mod mesh;
 pub mod page;

@@ -149,7 +149,7 @@ fn parts_of_soft_bodies() {
         (at("mass_matrix = @\"lump\""), "unknown value `lump`", "`lumped`"),
         (at("visual = @\"none.obj\""), "none.obj", "relative to the folder"),
         (at("thickness = @-0.1"), "-0.1 is not allowed", "positive"),
-        (at("@self_colision = true"), "unknown key `self_colision`", "did you mean `self_collision`?"),
+        (at("@self_contat = true"), "unknown key `self_contat`", "did you mean `self_contact`?"),
         (
             at("fibre = [{ box = [[-9, -9, -9], [9, 9, 9]], direction = @[0, 0, 0], stiffness = 1 }]"),
             "zero length",

@@ -1,6 +1,6 @@
 //! Rigid corners and edges do not pass through soft faces. A heavy cube balanced by guides comes to rest corner down, or
 //! edge down, on the middle of a soft block whose faces are much larger than the dent: no corner goes below the surface,
-//! and the block carries the cube's weight. A rod rolls across with no node beneath it.
+//! and the block carries the weight. So do a ball and a rod with no node beneath them.
 
 use stiction::Vec3;
 use stiction::coords::{BodyId, SoftId};
@@ -12,6 +12,9 @@ use stiction::sim::{SimSettings, Simulation};
 
 const G: f64 = 9.81;
 const MASS: f64 = 0.3;
+/// Edges of the block's flat top are touched once per vertex: what lies between may stand this much too low, a two
+/// thousandth of an edge.
+const FLAT: f64 = 5e-5;
 
 fn block() -> SoftBody {
     let material = Material { law: Law::Corotated, young: 1e5, poisson: 0.3, density: 1000.0 };
@@ -47,7 +50,7 @@ fn top(sim: &Simulation, p: Vec3) -> f64 {
     height
 }
 
-fn rests(body: Body, points: &[Vec3], radius: f64) {
+fn rests(body: Body, points: &[Vec3], radius: f64, tolerance: f64) {
     let scene = Scene {
         gravity: Vec3::new(0.0, 0.0, -G),
         bodies: vec![body],
@@ -65,7 +68,7 @@ fn rests(body: Body, points: &[Vec3], radius: f64) {
             lowest = lowest.min(p.z - radius - top(&sim, p));
         }
     }
-    assert!(lowest > -1e-6, "{lowest} m below the surface");
+    assert!(lowest > -tolerance, "{lowest} m below the surface");
     assert!(lowest < 1e-3, "they touch: {lowest}");
     let force: Vec3 = sim.contacts().map(|(_, f)| f).sum();
     assert!((force.z - MASS * G).abs() < 1e-6 * MASS * G, "{force}");
@@ -79,7 +82,7 @@ fn a_corner() {
     let turn = Quat::from_rotation_arc(Vec3::splat(-1.0).normalize(), -Vec3::Z);
     let corner = Vec3::splat(-half);
     let at = Vec3::new(0.053, 0.031, 0.101 + half * 3.0_f64.sqrt());
-    rests(body(cube, turn, at), &[corner], 0.0);
+    rests(body(cube, turn, at), &[corner], 0.0, 1e-6);
 }
 
 #[test]
@@ -90,15 +93,14 @@ fn an_edge() {
     let turn = Quat::from_rotation_z(0.4) * Quat::from_rotation_x(std::f64::consts::FRAC_PI_4);
     let at = Vec3::new(0.013, 0.021, 0.101 + half.y * 2.0_f64.sqrt());
     let points: Vec<Vec3> = (-3..=3).map(|k| Vec3::new(0.02 * f64::from(k), -half.y, -half.z)).collect();
-    let lowest: Vec<Vec3> = points.iter().map(|p| Vec3::new(p.x, -half.y, -half.z)).collect();
-    rests(body(beam, turn, at), &lowest, 0.0);
+    rests(body(beam, turn, at), &points, 0.0, FLAT);
 }
 
 #[test]
 fn a_ball() {
     let radius = 0.01;
     let at = Vec3::new(0.053, 0.031, 0.101 + radius);
-    rests(body(Geometry::Sphere { radius }, Quat::IDENTITY, at), &[Vec3::ZERO], radius);
+    rests(body(Geometry::Sphere { radius }, Quat::IDENTITY, at), &[Vec3::ZERO], radius, 1e-6);
 }
 
 #[test]
@@ -107,5 +109,5 @@ fn a_capsule() {
     let turn = Quat::from_rotation_y(std::f64::consts::FRAC_PI_2);
     let at = Vec3::new(0.053, 0.031, 0.101 + radius);
     let rod = Geometry::Capsule { half_height: 0.2, radius };
-    rests(body(rod, Quat::from_rotation_z(0.3) * turn, at), &[Vec3::ZERO], radius);
+    rests(body(rod, Quat::from_rotation_z(0.3) * turn, at), &[Vec3::ZERO], radius, FLAT);
 }

@@ -68,7 +68,7 @@ fn one_and_two_threads_agree_to_the_bit() {
         pool.install(|| {
             let mut sim = impact();
             let mut touched = 0;
-            for _ in 0..30 {
+            for _ in 0..50 {
                 sim.step(0.002).unwrap();
                 touched += sim.contacts().filter(|(_, f)| f.length() > 0.0).count();
             }

@@ -88,6 +88,7 @@ impl Builder<'_> {
             attachments: t.attach.iter().map(|a| self.attachment(a, &t.name)).collect::<Result<_>>()?,
             friction: t.friction.map_or(mean_friction(d.friction), |x| x.0),
             restitution: t.restitution.or(d.restitution).map_or(0.0, |e| e.0),
+            self_contact: t.self_contact.unwrap_or(false),
         })
     }
 }

@@ -57,7 +57,7 @@ impl Builder<'_> {
             restitution: t.restitution.or(d.restitution).map_or(0.0, |e| e.0),
             thickness: t.thickness.map_or(0.0, |x| x.0),
             collide: t.collide.unwrap_or(true),
-            self_collision: t.self_collision.unwrap_or(false),
+            self_contact: t.self_contact.unwrap_or(false),
             rigid_edges: t.rigid_edges.unwrap_or(true),
         })
     }

@@ -2,6 +2,7 @@
 
 mod boxes;
 mod broad;
+pub mod ccd;
 mod clip;
 mod convex;
 mod material;

@@ -132,6 +132,19 @@ impl Collider {
         debug_assert!(contacts.is_sorted_by(|a, b| a.key < b.key), "keys are sorted and unique");
     }
 
+    /// Contacts of soft surfaces through which vertices pass on straight ways from one state to another, `h` seconds later,
+    /// sorted by key. They are linearised at the first state, with the normals that they have where they meet.
+    pub fn passed(
+        &mut self,
+        model: &Model,
+        (state, ahead): (&State, &State),
+        h: f64,
+        contacts: &mut Vec<Contact>,
+    ) {
+        contacts.clear();
+        self.surfaces.passed(model, (state, ahead), h, contacts);
+    }
+
     /// Frames of owners and poses of shapes.
     fn place(&mut self, model: &Model, state: &State, h: f64) {
         self.frames.clear();

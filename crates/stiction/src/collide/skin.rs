@@ -15,6 +15,9 @@ pub(super) const NONE: u32 = u32::MAX;
 /// Faces that meet at a smaller angle than this [rad] are one plane.
 const FLAT: f64 = 1e-6;
 
+/// Vertices of one body whose rest distance is less than this many times the thickness never touch each other.
+const NEIGHBOURS: f64 = 3.0;
+
 /// Whose skin it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Source {
@@ -40,7 +43,7 @@ pub(super) struct Skin {
     pub has_inside: bool,
     /// Faces that touch: those of soft bodies. Rigid ones meet soft vertices as shapes.
     pub touches_by_faces: bool,
-    pub self_collision: bool,
+    pub self_contact: bool,
     /// Soft only: corners and edges of rigid shapes touch it.
     pub rigid_edges: bool,
     /// Half of the distance at which two layers touch [m]; the radius of balls and capsules.
@@ -53,7 +56,7 @@ pub(super) struct Skin {
     /// Edge between corners k and k + 1 of each triangle.
     pub triangle_edges: Vec<[u32; 3]>,
     pub edges: Vec<SkinEdge>,
-    /// Edges that touch.
+    /// Edges that touch, soft ones in the order of their rest lengths.
     pub sharp: Vec<u32>,
     neighbours: Neighbours,
     /// Rigid only: vertices in the frame of the centre of mass.
@@ -61,6 +64,8 @@ pub(super) struct Skin {
     /// Where the vertices are [m], how they move [m/s].
     pub x: Vec<Vec3>,
     pub v: Vec<Vec3>,
+    /// Where a path leads.
+    end: Vec<Vec3>,
     /// Outward unit normals; zero where there is no inside.
     pub vertex_normal: Vec<Vec3>,
     pub face_normal: Vec<Vec3>,
@@ -77,11 +82,17 @@ impl Skin {
         let mut skin = Skin::new(Source::Soft(id), shape, solid.vertices.len(), solid.surface.clone());
         skin.has_inside = !solid.tets.is_empty();
         skin.touches_by_faces = true;
-        skin.self_collision = solid.self_collision;
+        skin.self_contact = solid.self_contact;
         skin.rigid_edges = solid.rigid_edges;
         skin.thickness = model.shapes[shape.index()].reach;
         skin.size = solid.edge;
         skin.sharp = (0..skin.edges.len() as u32).collect();
+        // To four digits: equal lengths are told apart by number, not by rounding.
+        let length = |e: &u32| {
+            let [i, j] = skin.edges[*e as usize].ends.map(|k| solid.rest[k as usize]);
+            (1e4 * i.distance(j) / solid.edge).round() as u64
+        };
+        skin.sharp.sort_by_key(length);
         Some(skin)
     }
 
@@ -164,7 +175,7 @@ impl Skin {
             shape,
             has_inside: false,
             touches_by_faces: false,
-            self_collision: false,
+            self_contact: false,
             rigid_edges: false,
             thickness: 0.0,
             size: 0.0,
@@ -178,6 +189,7 @@ impl Skin {
             local: Vec::new(),
             x: vec![Vec3::ZERO; points],
             v: vec![Vec3::ZERO; points],
+            end: Vec::new(),
             vertex_normal: vec![Vec3::ZERO; points],
             min: Vec3::INFINITY,
             max: Vec3::NEG_INFINITY,
@@ -205,6 +217,21 @@ impl Skin {
             }
         }
         self.make_normals();
+        self.make_box(h);
+    }
+
+    /// The same with velocities that lead straight to another state.
+    pub fn place_between(&mut self, model: &Model, state: &State, ahead: &State, h: f64) {
+        self.place(model, ahead, 0.0);
+        self.end.clone_from(&self.x);
+        self.place(model, state, 0.0);
+        for &k in &self.vertices {
+            self.v[k as usize] = (self.end[k as usize] - self.x[k as usize]) / h;
+        }
+        self.make_box(h);
+    }
+
+    fn make_box(&mut self, h: f64) {
         (self.min, self.max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         for &k in &self.vertices {
             let (x, end) = (self.x[k as usize], self.x[k as usize] + self.v[k as usize] * h);
@@ -289,8 +316,15 @@ impl Skin {
         !self.is_flat(e, FLAT) && self.edge_faces(e, n, 0.0)
     }
 
-    pub fn joins(&self, a: u32, b: u32) -> bool {
-        a == b || self.neighbours.of(a).binary_search_by_key(&b, |n| n.0).is_ok()
+    /// True for vertices so near each other in the rest shape that they would always touch.
+    pub fn are_neighbours(&self, model: &Model, a: u32, b: u32) -> bool {
+        let near = |id: SoftId| {
+            let rest = &model.solids[id.index()].rest;
+            rest[a as usize].distance(rest[b as usize]) < NEIGHBOURS * self.thickness
+        };
+        a == b
+            || self.neighbours.of(a).binary_search_by_key(&b, |n| n.0).is_ok()
+            || matches!(self.source, Source::Soft(id) if near(id))
     }
 
     /// The anchor of a weighted mean of vertices.

@@ -8,24 +8,33 @@
 //! * **vertex–edge and vertex–vertex**, where the vertex lies beside every face that meets there; along the way between
 //!   them, or, where they touch and there is no way, along the difference of their normals.
 //! * **edge–edge**, where both edges stand out against each other. Edges that are nearly parallel make none: their
-//!   ends touch as vertices.
+//!   ends touch as vertices. Where a sharp edge lies across a flat patch, the edges of the patch that it crosses count
+//!   once per vertex, shortest first.
+//!
+//! Vertices that move farther than their surroundings are large meet what their time of impact says.
 //!
 //! Each pair of features is met once, by the lowest features that touch, so that no place has two normals.
 
-use super::Contact;
 use super::broad::{Bounds, Sweep};
 use super::material::{Material, rule};
 use super::nearest::{Place, on_lines, on_triangle};
 use super::skin::{Skin, Source};
 use super::solid::{Solid, feature};
+use super::{Contact, ccd};
 use crate::contact::ContactKey;
 use crate::coords::{Anchor, ShapeId, SoftId, State};
 use crate::linalg::{Quat, Vec3};
 use crate::scene::{Model, Owner};
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 
 /// The margin where the scene gives none, as a share of the smaller size.
 const MARGIN: f64 = 0.02;
+/// Contacts are not predicted farther than this share of the size from where features are at the start: beyond, the time
+/// of impact tells what meets.
+const FARTHEST: f64 = 0.5;
+/// Most steps from an early time of impact to the touch.
+const SAFE_STEPS: usize = 50;
 /// Features nearer than this share of the size touch: there is no way between them to give a normal.
 const TOUCH: f64 = 1e-6;
 /// An edge whose faces rise by more than this (sine) towards a vertex is not what that one touches.
@@ -52,13 +61,25 @@ pub(super) struct Surfaces {
     jobs: Vec<Job>,
 }
 
+/// What to look for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Search {
+    #[default]
+    All,
+    /// Only what vertices pass through.
+    Fast,
+}
+
 /// Buffers and results of one pair of skins.
 #[derive(Default)]
 struct Job {
     pair: (u32, u32),
+    search: Search,
     sweep: Sweep,
     found: Vec<(u32, u32)>,
     features: Vec<Candidate>,
+    /// (Sharp edge, end of a flat edge that crosses it).
+    used: BTreeSet<(u64, u32)>,
     contacts: Vec<Contact>,
 }
 
@@ -111,7 +132,7 @@ impl Surfaces {
             for b in a..skins.len() {
                 let (owner_a, owner_b) = (skins[a].owner(), skins[b].owner());
                 let may = if a == b {
-                    skins[a].self_collision
+                    skins[a].self_contact
                 } else {
                     (b < soft || skins[a].rigid_edges)
                         && rule(model, owner_a, owner_b).is_none_or(|r| r.collide)
@@ -132,6 +153,29 @@ impl Surfaces {
         for skin in &mut self.skins {
             skin.place(model, state, h);
         }
+        self.run(model, state, h, Search::All, contacts);
+    }
+
+    /// Adds the contacts through which vertices pass on their straight ways to the state `ahead`, `h` seconds later;
+    /// sorted by key.
+    pub fn passed(
+        &mut self,
+        model: &Model,
+        (state, ahead): (&State, &State),
+        h: f64,
+        contacts: &mut Vec<Contact>,
+    ) {
+        if self.soft == 0 {
+            return;
+        }
+        for skin in &mut self.skins {
+            skin.place_between(model, state, ahead, h);
+        }
+        self.run(model, state, h, Search::Fast, contacts);
+        contacts.sort_unstable_by_key(|c| c.key);
+    }
+
+    fn run(&mut self, model: &Model, state: &State, h: f64, search: Search, contacts: &mut Vec<Contact>) {
         let mut near = 0;
         for &(a, b) in &self.pairs {
             let (sa, sb) = (&self.skins[a as usize], &self.skins[b as usize]);
@@ -145,7 +189,7 @@ impl Surfaces {
             }
         }
         let skins = &self.skins;
-        self.jobs[..near].par_iter_mut().for_each(|job| job.run(model, state, skins, h));
+        self.jobs[..near].par_iter_mut().for_each(|job| job.run(model, state, skins, h, search));
         for job in &self.jobs[..near] {
             contacts.extend_from_slice(&job.contacts);
         }
@@ -159,8 +203,9 @@ fn margin(model: &Model, a: &Skin, b: &Skin, h: f64) -> f64 {
 }
 
 impl Job {
-    fn run(&mut self, model: &Model, state: &State, skins: &[Skin], h: f64) {
+    fn run(&mut self, model: &Model, state: &State, skins: &[Skin], h: f64, search: Search) {
         self.contacts.clear();
+        self.search = search;
         let (a, b) = (&skins[self.pair.0 as usize], &skins[self.pair.1 as usize]);
         let turn = |s: &Skin| match s.source {
             Source::Rigid(Owner::Body(id)) => {
@@ -193,7 +238,9 @@ impl Job {
         if a.touches_by_faces && !is_self {
             self.vertices_on_faces(&two);
         }
-        self.edges_on_edges(&one);
+        if search == Search::All {
+            self.edges_on_edges(&one);
+        }
     }
 
     /// Pairs of boxes of two kinds, into `found`, sorted: items of the first are numbered from 0, of the second from
@@ -233,7 +280,11 @@ impl Job {
             // One entry per feature, those of the lowest kind first among equals.
             self.features.sort_unstable_by_key(|c| (c.name, c.face));
             self.features.dedup_by_key(|c| c.name);
-            p.vertex(v, &self.features, deep, &mut self.contacts);
+            let before = self.contacts.len();
+            if self.search == Search::All {
+                p.vertex(v, &self.features, deep, &mut self.contacts);
+            }
+            p.fast_vertex(v, group, before, &mut self.contacts);
         }
         self.found = found;
     }
@@ -249,8 +300,9 @@ impl Job {
             p.push_box(b, &b.edges[e as usize].ends, reach, a.sharp.len() + k, a, &mut self.sweep);
         }
         self.sweep(a.sharp.len());
+        self.used.clear();
         for &(i, j) in &self.found {
-            p.edges(a.sharp[i as usize], b.sharp[j as usize], &mut self.contacts);
+            p.edges(a.sharp[i as usize], b.sharp[j as usize], &mut self.used, &mut self.contacts);
         }
     }
 }
@@ -275,7 +327,7 @@ impl Pair<'_> {
     fn candidate(&self, v: u32, f: u32) -> Option<Candidate> {
         let (a, b) = (self.a, self.b);
         let t = b.triangles[f as usize];
-        if self.is_self && t.iter().any(|k| b.joins(*k, v)) {
+        if self.is_self && t.iter().any(|k| b.are_neighbours(self.model, *k, v)) {
             return None;
         }
         if t.iter().any(|k| b.is_held_by(self.model, *k, a)) || a.is_held_by(self.model, v, b) {
@@ -354,6 +406,69 @@ impl Pair<'_> {
         }
     }
 
+    /// The face that a fast vertex meets first within the step, where it is too far away to be seen at its start. The gap
+    /// is that of the points which meet, along the normal that the face has there.
+    fn fast_vertex(&self, v: u32, group: &[(u32, u32)], before: usize, contacts: &mut Vec<Contact>) {
+        let (a, b) = (self.a, self.b);
+        let moved = |s: &Skin, k: u32| s.v[k as usize] * self.h;
+        let mut first: Option<(f64, u32, [f64; 3], Vec3)> = None;
+        for &(_, f) in group {
+            let t = b.triangles[f as usize];
+            let is_fast = (moved(a, v) - moved(b, t[0])).length() > FARTHEST * self.size;
+            if !is_fast || t.iter().any(|k| b.is_held_by(self.model, *k, a) || (self.is_self && *k == v)) {
+                continue;
+            }
+            let start = [a.x[v as usize], b.x[t[0] as usize], b.x[t[1] as usize], b.x[t[2] as usize]];
+            let way = [moved(a, v), moved(b, t[0]), moved(b, t[1]), moved(b, t[2])];
+            let end = [0, 1, 2, 3].map(|k| start[k] + way[k]);
+            let between = |x: &[Vec3; 4]| {
+                let (w, place) = on_triangle(x[0], [x[1], x[2], x[3]]);
+                (w, place, x[0] - x[1] * w[0] - x[2] * w[1] - x[3] * w[2])
+            };
+            if between(&start).2.length() <= self.thickness + self.margin {
+                continue;
+            }
+            let Some(hit) = ccd::vertex_face(&start, &end, self.thickness) else { continue };
+            // From there by safe steps until they touch: a surface meets, not its neighbourhood.
+            let speed = [1, 2, 3].map(|k| (way[0] - way[k]).length()).into_iter().fold(0.0, f64::max);
+            let at = |time: f64| [0, 1, 2, 3].map(|k| start[k] + way[k] * time);
+            let mut time = hit.time;
+            for _ in 0..SAFE_STEPS {
+                let apart = between(&at(time)).2.length() - self.thickness;
+                if apart <= TOUCH * self.size || time > 1.0 {
+                    break;
+                }
+                time += apart / speed;
+            }
+            if time > 1.0 {
+                continue;
+            }
+            let there = at(time);
+            let (w, place, to_vertex) = between(&there);
+            let n = match place {
+                Place::Inside => (there[2] - there[1]).cross(there[3] - there[1]).normalize_or_zero(),
+                _ => to_vertex.normalize_or_zero(),
+            };
+            let apart = n.dot(start[0] - start[1] * w[0] - start[2] * w[1] - start[3] * w[2]);
+            let comes_from_inside = b.has_inside && apart < 0.0;
+            if !comes_from_inside && first.is_none_or(|o| time < o.0) {
+                first = Some((time, f, w, if apart < 0.0 { -n } else { n }));
+            }
+        }
+        let Some((_, f, w, n)) = first else { return };
+        let (on_a, on_b) = (feature::vertex(v), feature::face(f));
+        let same = |k: &ContactKey| {
+            [k.feature_a, k.feature_b] == if self.swap { [on_b, on_a] } else { [on_a, on_b] }
+        };
+        if contacts[before..].iter().any(|c| same(&c.key)) {
+            return;
+        }
+        let t = b.triangles[f as usize];
+        let on_face = (0..3).map(|k| b.x[t[k] as usize] * w[k]).sum::<Vec3>();
+        let distance = n.dot(a.x[v as usize] - on_face);
+        self.make((&[v], &[1.0], on_a), (&t, &w, on_b), n, distance, contacts);
+    }
+
     /// Normal and signed distance of a feature that the vertex sees from outside; `None` where it is not what the
     /// vertex would touch.
     fn outside(&self, v: u32, c: &Candidate) -> Option<(Vec3, f64)> {
@@ -414,10 +529,12 @@ impl Pair<'_> {
     }
 
     /// The contact of edge `e` of a with edge `f` of b, if they cross where both stand out.
-    fn edges(&self, e: u32, f: u32, contacts: &mut Vec<Contact>) {
+    fn edges(&self, e: u32, f: u32, used: &mut BTreeSet<(u64, u32)>, contacts: &mut Vec<Contact>) {
         let (a, b) = (self.a, self.b);
         let (ends_a, ends_b) = (a.edges[e as usize].ends, b.edges[f as usize].ends);
-        if self.is_self && (e >= f || ends_a.iter().any(|i| ends_b.iter().any(|j| a.joins(*i, *j)))) {
+        if self.is_self
+            && (e >= f || ends_a.iter().any(|i| ends_b.iter().any(|j| a.are_neighbours(self.model, *i, *j))))
+        {
             return;
         }
         if ends_a.iter().any(|k| a.is_held_by(self.model, *k, b)) {
@@ -427,7 +544,8 @@ impl Pair<'_> {
         let (d, g) = (p_end - p, q_end - q);
         let Some((s, t)) = on_lines(p, d, q, g, PARALLEL) else { return };
         let within = |x: f64| x > END && x < 1.0 - END;
-        if !(within(s) && within(t)) || (a.is_flat(e, FLAT) && b.is_flat(f, FLAT)) {
+        let (flat_a, flat_b) = (a.is_flat(e, FLAT), b.is_flat(f, FLAT));
+        if !(within(s) && within(t)) || (flat_a && flat_b) {
             return;
         }
         let way = p + d * s - q - g * t;
@@ -443,7 +561,16 @@ impl Pair<'_> {
             && distance > -CROSSED * self.size
             && b.edge_faces(f, n, FLAT)
             && a.edge_faces(e, -n, FLAT);
-        if clear {
+        // A sharp edge across a flat patch crosses many of its edges; those that share ends say the same twice.
+        let mut is_new = true;
+        if clear && flat_a {
+            is_new = ends_a.iter().all(|k| !used.contains(&(u64::from(f) << 1, *k)));
+            used.extend(ends_a.iter().filter(|_| is_new).map(|k| (u64::from(f) << 1, *k)));
+        } else if clear && flat_b {
+            is_new = ends_b.iter().all(|k| !used.contains(&(u64::from(e) << 1 | 1, *k)));
+            used.extend(ends_b.iter().filter(|_| is_new).map(|k| (u64::from(e) << 1 | 1, *k)));
+        }
+        if clear && is_new {
             let on_a = (&ends_a[..], &[1.0 - s, s][..], feature::edge(ends_a[0], ends_a[1]));
             let on_b = (&ends_b[..], &[1.0 - t, t][..], feature::edge(ends_b[0], ends_b[1]));
             self.push(on_a, on_b, n, distance, contacts);
@@ -459,14 +586,23 @@ impl Pair<'_> {
         distance: f64,
         contacts: &mut Vec<Contact>,
     ) {
-        let mean = |x: &[Vec3], of: &[u32], w: &[f64]| {
-            of.iter().zip(w).map(|(k, w)| x[*k as usize] * *w).sum::<Vec3>()
-        };
         let gap = distance - self.thickness;
         let speed = n.dot(mean(&self.b.v, of_b, wb) - mean(&self.a.v, of_a, wa));
-        if gap > self.margin + self.h * speed.max(0.0) {
-            return;
+        if gap <= self.margin + (self.h * speed.max(0.0)).min(FARTHEST * self.size) {
+            self.make((of_a, wa, name_a), (of_b, wb, name_b), n, distance, contacts);
         }
+    }
+
+    /// Adds a contact between weighted means of vertices.
+    fn make(
+        &self,
+        (of_a, wa, name_a): (&[u32], &[f64], u64),
+        (of_b, wb, name_b): (&[u32], &[f64], u64),
+        n: Vec3,
+        distance: f64,
+        contacts: &mut Vec<Contact>,
+    ) {
+        let gap = distance - self.thickness;
         let (a, b) = (self.a.anchor(self.model, of_a, wa), self.b.anchor(self.model, of_b, wb));
         if !(moves(self.model, &a) || moves(self.model, &b)) {
             return;
@@ -489,6 +625,11 @@ impl Pair<'_> {
             restitution: self.material.restitution,
         });
     }
+}
+
+/// A weighted mean of some of these.
+fn mean(x: &[Vec3], of: &[u32], w: &[f64]) -> Vec3 {
+    of.iter().zip(w).map(|(k, w)| x[*k as usize] * *w).sum()
 }
 
 fn doubled_area([a, b, c]: [Vec3; 3]) -> f64 {

@@ -119,6 +119,7 @@ impl Sheet {
         let elements = TetAssembly::new(&[], &[], &[], &[], Damping::default())
             .map_err(|e| SceneError::new(&item, e.to_string()))?;
         model.solids.push(ModelSolid {
+            self_contact: self.self_contact,
             name: self.name.clone(),
             vertices,
             rest,
@@ -131,7 +132,6 @@ impl Sheet {
             edge: 0.5 * (dx + dy),
             inflations: Vec::new(),
             visual: None,
-            self_collision: false,
             rigid_edges: self.rigid_edges,
         });
         model.sheets.push(ModelSheet {

@@ -240,7 +240,7 @@ impl SoftBody {
             consistent_mass: self.mass == MassMatrix::Consistent,
             nodes: first..model.nodes.len(),
             edge,
-            self_collision: self.self_collision,
+            self_contact: self.self_contact,
             rigid_edges: self.rigid_edges,
         });
         Ok(())

@@ -176,6 +176,8 @@ pub struct Sheet {
     pub friction: f64,
     /// Restitution, 0 to 1.
     pub restitution: f64,
+    /// True: it touches itself too, where its rest shape keeps parts farther apart than three times the thickness.
+    pub self_contact: bool,
 }
 
 impl Sheet {
@@ -197,6 +199,7 @@ impl Sheet {
             attachments: Vec::new(),
             friction: 0.5,
             restitution: 0.0,
+            self_contact: false,
         }
     }
 

@@ -41,7 +41,7 @@ pub struct SoftBody {
     /// False: its surface touches nothing.
     pub collide: bool,
     /// True: its surface touches itself too.
-    pub self_collision: bool,
+    pub self_contact: bool,
     /// True: corners and edges of rigid bodies touch its faces. False: only its own nodes touch rigid bodies, which is
     /// enough, and faster, where these are large and flat against its elements.
     pub rigid_edges: bool,
@@ -67,7 +67,7 @@ impl SoftBody {
             restitution: 0.0,
             thickness: 0.0,
             collide: true,
-            self_collision: false,
+            self_contact: false,
             rigid_edges: true,
         }
     }

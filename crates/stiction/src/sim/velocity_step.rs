@@ -455,6 +455,18 @@ impl VelocityStepper {
             self.late.push((c.key, [arm_a, arm_b]));
             found = true;
         }
+        // What was passed through altogether leaves no overlap behind.
+        self.collider.passed(model, (state, &self.ahead), h, &mut self.candidates);
+        for c in &self.candidates {
+            if self.late.iter().any(|l| l.0 == c.key) {
+                continue;
+            }
+            match self.contacts[..before].binary_search_by(|o| o.key.cmp(&c.key)) {
+                Ok(i) => self.contacts[i] = *c,
+                Err(_) => self.contacts.push(*c),
+            }
+            found = true;
+        }
         if found {
             self.contacts.sort_unstable_by_key(|c| c.key);
             self.late.sort_unstable_by_key(|l| l.0);

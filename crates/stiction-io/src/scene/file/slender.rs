@@ -133,6 +133,8 @@ pub(crate) struct Cloth {
     pub friction: Option<NonNegative>,
     /// Restitution, 0 to 1.
     pub restitution: Option<Fraction>,
+    /// True: it touches itself where it folds; false where it is left out.
+    pub self_contact: Option<bool>,
 }
 
 /// A whole number from 1 to 10000.

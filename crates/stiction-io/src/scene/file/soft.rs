@@ -59,7 +59,7 @@ pub(crate) struct Soft {
     /// False: its surface touches nothing.
     pub collide: Option<bool>,
     /// True: its surface touches itself too.
-    pub self_collision: Option<bool>,
+    pub self_contact: Option<bool>,
     /// True (default): corners and edges of rigid bodies touch its faces. False: only its own nodes touch rigid bodies.
     pub rigid_edges: Option<bool>,
 }
