@@ -1,9 +1,17 @@
-# Everything a fresh machine needs is a Rust toolchain and a C linker; cargo fetches the rest.
-.PHONY: test lint docs bench
+# A fresh machine needs a Rust toolchain and a C linker; cargo fetches the rest. The tests of the page in a browser
+# install node and Chromium from Debian's packages where they are missing.
+.PHONY: test viewer-test lint docs bench
 
 # Everything that must hold: format, lints, documentation, all tests.
 test: lint docs
 	cargo test --workspace --quiet
+	$(MAKE) viewer-test
+
+# The page: the committed bundle is what its sources build, and it works in a browser.
+viewer-test:
+	scripts/viewer-tools.sh
+	cargo build --quiet
+	cd viewer && npm run --silent check && npm test --silent
 
 lint:
 	cargo fmt --all --check

@@ -7,6 +7,7 @@ mod args;
 mod bench;
 mod check;
 mod clock;
+mod export;
 mod failure;
 mod info;
 mod output;
@@ -18,6 +19,7 @@ mod summary;
 mod svg;
 mod table;
 mod testspeed;
+mod view;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -48,8 +50,12 @@ enum Command {
     Schema,
     /// Simulate a scene and report how exact the answer is
     Run(Box<run::RunArgs>),
+    /// Show a scene live, or a recording, in the browser
+    View(view::ViewArgs),
     /// Say what is in a recording
     Info(info::InfoArgs),
+    /// Convert a recording to glTF, OBJ, VTU, CSV or a page
+    Export(export::ExportArgs),
     /// Validate a scene and explain it
     Check(check::CheckArgs),
     /// Solve a bare contact problem from an .npz file
@@ -67,7 +73,9 @@ fn main() -> ExitCode {
         Command::Scenes(a) => scenes::scenes(&a),
         Command::Schema => scenes::schema(),
         Command::Run(a) => run::run(&a),
+        Command::View(a) => view::view(&a),
         Command::Info(a) => info::info(&a),
+        Command::Export(a) => export::export(&a),
         Command::Check(a) => check::check(&a),
         Command::Solve(a) => solve::solve(&a),
         Command::Testspeed(a) => testspeed::testspeed(&a),

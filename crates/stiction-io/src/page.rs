@@ -38,6 +38,23 @@ pub fn write(path: &Path, recordings: &[PathBuf]) -> Result<()> {
     })
 }
 
+/// The page with some recordings in it, in memory.
+pub fn with_recordings(recordings: &[PathBuf]) -> Result<String> {
+    let mut all = Vec::new();
+    for r in recordings {
+        let mut file = File::open(r).map_err(|e| Error::reading(r, &e))?;
+        all.extend(b"<script type=\"application/x-stiction\">");
+        encode(&mut file, &mut all).map_err(|e| Error::reading(r, &e))?;
+        all.extend(b"</script>");
+    }
+    Ok(PAGE.replacen(PLACE, &String::from_utf8_lossy(&all), 1))
+}
+
+/// The page of a live simulation: it connects to `socket` beside it.
+pub fn live() -> String {
+    PAGE.replacen(PLACE, "<script type=\"application/x-stiction-live\"></script>", 1)
+}
+
 /// Copies bytes as base64.
 fn encode(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
     let (mut piece, mut text) = (Vec::new(), Vec::new());

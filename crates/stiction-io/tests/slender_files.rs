@@ -167,14 +167,14 @@ fn the_cable_holds_at_three_and_runs_off_at_eight() {
 
 #[test]
 fn the_cloth_lies_over_the_ball_and_both_carry_it() {
-    let sim = run("cloth-drop", &[], 250);
+    let sim = run("cloth-drop", &[], 150);
     let down = sensor(&sim, "ball force") + sensor(&sim, "ground force");
     let weight = 0.3 * 9.81;
     assert!((down.z / -weight - 1.0).abs() < 1e-3, "{down}");
     assert!(sensor(&sim, "corner").z < 0.02, "corners lie on the ground");
     let middle = sim.model().nodes.len() / 2;
     assert!(sim.state().q[sim.model().nodes[middle].q + 2] > 0.4, "the middle lies on the ball");
-    assert!(sim.energy().kinetic < 1e-6);
+    assert!(sim.energy().kinetic < 1e-4);
 }
 
 #[test]
@@ -183,8 +183,8 @@ fn recordings_show_cloth_as_triangles_and_rods_as_capsules() {
     let header = recording::Header::new(sim.model(), serde_json::Value::Null);
     let cloth = &header.solids[0];
     let mesh = &header.meshes[cloth.mesh as usize];
-    assert_eq!((cloth.name.as_str(), mesh.vertices.len()), ("cloth", 441));
-    assert_eq!((mesh.triangles.len(), mesh.tets.len()), (800, 0));
+    assert_eq!((cloth.name.as_str(), mesh.vertices.len()), ("cloth", 225));
+    assert_eq!((mesh.triangles.len(), mesh.tets.len()), (392, 0));
     let cable = run("cable-over-cylinder", &[], 1);
     let header = recording::Header::new(cable.model(), serde_json::Value::Null);
     let capsule = |s: &recording::ShapeInfo| matches!(s.geometry, recording::ShapeGeometry::Capsule { .. });

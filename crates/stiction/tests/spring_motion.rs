@@ -5,8 +5,9 @@
 mod stage;
 
 use stage::{G, empty, start};
-use stiction::elastic::Action;
-use stiction::scene::{Body, Geometry, Motion, Particle, Scene, SpringEnd, SpringSpec};
+use stiction::elastic::{Action, Preset};
+use stiction::mesh::shapes;
+use stiction::scene::{Body, Geometry, Motion, Particle, Scene, SoftBody, SpringEnd, SpringSpec};
 use stiction::{Scheme, SimSettings, Simulation, Vec3};
 
 fn particle(name: &str, mass: f64, position: Vec3, velocity: Vec3) -> Particle {
@@ -92,6 +93,26 @@ fn a_load_hangs_by_its_weight_over_the_stiffness() {
     }
     let z = sim.state().q[2];
     assert!((z + 1.0 + 2.0 * G / 100.0).abs() < 1e-9, "{z}");
+}
+
+#[test]
+fn a_soft_block_hangs_by_a_point_of_its_top() {
+    let mut scene = empty();
+    let material = Preset::Rubber.material();
+    let weight = 0.1f64.powi(3) * material.density * G;
+    let mut block = SoftBody::new("block", shapes::block([2, 2, 2], Vec3::splat(0.1)), material);
+    block.damping.stiffness = 0.01;
+    scene.solids.push(block);
+    // The middle of a top face is no node: several share the pull.
+    let at = Vec3::new(0.013, 0.021, 0.1);
+    let ends = [SpringEnd::world(Vec3::new(0.013, 0.021, 0.6)), SpringEnd::on("block", at)];
+    scene.springs.push(SpringSpec { damping: 20.0, ..SpringSpec::new("s", ends, 100.0) });
+    let mut sim = start(&scene, Scheme::ImplicitEuler);
+    for _ in 0..1500 {
+        sim.step(0.02).unwrap();
+    }
+    let pull = sim.model().springs[0].spring.gradient(sim.model().springs[0].span(sim.model(), sim.state()));
+    assert!((pull.z / -weight - 1.0).abs() < 1e-4, "{pull} of {weight} N");
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn one_and_two_threads_agree_to_the_bit() {
                 sim.step(0.002).unwrap();
                 touched += sim.contacts().filter(|(_, f)| f.length() > 0.0).count();
             }
-            assert!(touched > 20, "{touched}");
+            assert!(touched > 20, "{touched} contacts in all");
             sim.state().clone()
         })
     };

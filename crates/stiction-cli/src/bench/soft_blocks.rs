@@ -108,7 +108,10 @@ fn scene(cells: [usize; 3]) -> Scene {
         scene.bodies.push(plate);
     }
     let material = Material { law: Law::Corotated, young: 1e6, poisson: 0.35, density: 1000.0 };
-    scene.solids.push(SoftBody::new("block", shapes::block(cells, SIZE), material));
+    let mut block = SoftBody::new("block", shapes::block(cells, SIZE), material);
+    // As in the scene `soft-block-grip`: nodes touch the plates.
+    block.rigid_edges = false;
+    scene.solids.push(block);
     scene
 }
 

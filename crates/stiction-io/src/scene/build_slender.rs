@@ -84,6 +84,7 @@ impl Builder<'_> {
             bend: t.bend.map_or(0.0, |x| x.0),
             damping: t.damping.map_or(0.0, |x| x.0),
             thickness: t.thickness.0,
+            rigid_edges: t.rigid_edges.unwrap_or(true),
             attachments: t.attach.iter().map(|a| self.attachment(a, &t.name)).collect::<Result<_>>()?,
             friction: t.friction.map_or(mean_friction(d.friction), |x| x.0),
             restitution: t.restitution.or(d.restitution).map_or(0.0, |e| e.0),

@@ -58,6 +58,7 @@ impl Builder<'_> {
             thickness: t.thickness.map_or(0.0, |x| x.0),
             collide: t.collide.unwrap_or(true),
             self_contact: t.self_contact.unwrap_or(false),
+            rigid_edges: t.rigid_edges.unwrap_or(true),
         })
     }
 
@@ -119,7 +120,7 @@ impl Builder<'_> {
                     let e = format!("no law is called `{other}`");
                     let known =
                         ["linear", "corotated", "st-venant-kirchhoff", "neo-hookean", "stable-neo-hookean"];
-                    let remedy = known_names(other, "laws", known.into_iter());
+                    let remedy = known_names(other, "laws", known);
                     return Err(self.source.error(name.span(), e, remedy));
                 }
             },

@@ -5,12 +5,15 @@ mod build_joint;
 mod build_slender;
 mod build_soft;
 mod file;
+mod numbers;
 mod one_or_many;
 mod overrides;
 mod places;
 mod repeat;
 mod rng;
 mod value;
+
+pub use numbers::numbers;
 
 use crate::error::{Error, Result};
 use overrides::Source;

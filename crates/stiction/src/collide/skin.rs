@@ -44,6 +44,8 @@ pub(super) struct Skin {
     /// Faces that touch: those of soft bodies. Rigid ones meet soft vertices as shapes.
     pub touches_by_faces: bool,
     pub self_contact: bool,
+    /// Soft only: corners and edges of rigid shapes touch it.
+    pub rigid_edges: bool,
     /// Half of the distance at which two layers touch [m]; the radius of balls and capsules.
     pub thickness: f64,
     /// Length by which margins and tolerances are measured [m].
@@ -81,6 +83,7 @@ impl Skin {
         skin.has_inside = !solid.tets.is_empty();
         skin.touches_by_faces = true;
         skin.self_contact = solid.self_contact;
+        skin.rigid_edges = solid.rigid_edges;
         skin.thickness = model.shapes[shape.index()].reach;
         skin.size = solid.edge;
         skin.sharp = (0..skin.edges.len() as u32).collect();
@@ -173,6 +176,7 @@ impl Skin {
             has_inside: false,
             touches_by_faces: false,
             self_contact: false,
+            rigid_edges: false,
             thickness: 0.0,
             size: 0.0,
             vertices,

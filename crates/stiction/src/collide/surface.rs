@@ -134,7 +134,8 @@ impl Surfaces {
                 let may = if a == b {
                     skins[a].self_contact
                 } else {
-                    rule(model, owner_a, owner_b).is_none_or(|r| r.collide)
+                    (b < soft || skins[a].rigid_edges)
+                        && rule(model, owner_a, owner_b).is_none_or(|r| r.collide)
                 };
                 if may {
                     pairs.push((a as u32, b as u32));

@@ -132,6 +132,7 @@ impl Sheet {
             edge: 0.5 * (dx + dy),
             inflations: Vec::new(),
             visual: None,
+            rigid_edges: self.rigid_edges,
         });
         model.sheets.push(ModelSheet {
             solid: id,

@@ -1,6 +1,7 @@
 //! Deformable solids: from the user's description to numbered nodes, held vertices and elements.
 
 use super::compile::{err, find, friction_coefficient, pose, restitution, vector};
+use super::compile_spring::not_negative;
 use super::mass::MassProps;
 use super::{
     Attachment, EmbeddedSurface, FibreLayer, MassMatrix, Model, ModelNode, ModelShape, ModelSolid,
@@ -63,7 +64,7 @@ impl Holder {
 
 impl SoftBody {
     fn check(&self, item: &str) -> Result<(), SceneError> {
-        self.mesh.check().map_err(|e| SceneError::new(item, e.to_string()))?;
+        self.mesh.check().map_err(|e| SceneError::new(item, format!("{e}; {}", e.remedy())))?;
         self.material.check().map_err(|e| SceneError::new(item, e.to_string()))?;
         vector(item, "the velocity", self.velocity)?;
         vector(item, "the spin", self.spin)?;
@@ -71,29 +72,42 @@ impl SoftBody {
         restitution(item, self.restitution)?;
         self.damping.check().map_err(|e| SceneError::new(item, e.to_string()))?;
         for (k, layer) in self.fibres.iter().enumerate() {
-            if self.tets_in(layer.min, layer.max).is_empty() {
-                return err(item, format!("fibre layer {} holds no tetrahedron; move its box", k + 1));
+            let which = format!("{item}, fibre layer {}", k + 1);
+            self.some_tets_in(&which, layer.min, layer.max)?;
+            vector(&which, "the direction", layer.direction)?;
+            if layer.direction == Vec3::ZERO {
+                return err(which, "the direction has zero length; give one along the fibres");
+            }
+            not_negative(&which, "the stiffness", layer.stiffness)?;
+            if !layer.tension.is_finite() {
+                return err(which, format!("the tension must be finite; got {}", layer.tension));
             }
         }
         for (k, inflation) in self.inflations.iter().enumerate() {
-            let which = format!("inflation {}", k + 1);
-            if self.tets_in(inflation.min, inflation.max).is_empty() {
-                return err(item, format!("{which} holds no tetrahedron; move its box"));
-            }
+            let which = format!("{item}, inflation {}", k + 1);
+            self.some_tets_in(&which, inflation.min, inflation.max)?;
             let keys = &inflation.pressure;
             let good =
                 keys.iter().flatten().all(|x| x.is_finite()) && keys.windows(2).all(|w| w[0][0] < w[1][0]);
             if keys.is_empty() || !good {
-                return err(
-                    item,
-                    format!("{which} needs finite pressures at increasing times, and at least one"),
-                );
+                return err(which, "it needs finite pressures at increasing times, and at least one");
             }
         }
-        if !(self.thickness.is_finite() && self.thickness >= 0.0) {
-            return err(item, format!("thickness must be finite and not negative; got {}", self.thickness));
+        not_negative(item, "thickness", self.thickness)
+    }
+
+    /// An error where a box holds the middle of no tetrahedron.
+    fn some_tets_in(&self, which: &str, min: Vec3, max: Vec3) -> Result<(), SceneError> {
+        if !self.tets_in(min, max).is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let (low, high) = bounds(&self.mesh.vertices);
+        err(
+            which,
+            format!(
+                "no tetrahedron has its middle in the box from {min} to {max}; the mesh reaches from {low} to {high} m"
+            ),
+        )
     }
 
     /// Tetrahedra whose middle lies in a box.
@@ -119,11 +133,14 @@ impl SoftBody {
     fn embed_visual(&self, item: &str) -> Result<Option<EmbeddedSurface>, SceneError> {
         let Some(v) = &self.visual else { return Ok(None) };
         if let Some(i) = v.vertices.iter().position(|x| !x.is_finite()) {
-            return err(item, format!("vertex {i} of the visual surface is not finite"));
+            return err(item, format!("vertex {i} of the visual surface is not finite; export it again"));
         }
         let count = v.vertices.len() as u32;
         if let Some(t) = v.triangles.iter().position(|t| t.iter().any(|&k| k >= count)) {
-            return err(item, format!("triangle {t} of the visual surface names a vertex beyond {count}"));
+            return err(
+                item,
+                format!("triangle {t} of the visual surface names a vertex beyond its {count}; count from 0"),
+            );
         }
         let vertices = Locator::new(&self.mesh).embed_surface(v);
         Ok(Some(EmbeddedSurface { vertices, triangles: v.triangles.clone() }))
@@ -168,7 +185,7 @@ impl SoftBody {
                 Some(holder) => holder.anchor(model, x),
                 None => {
                     let node = NodeId(model.nodes.len() as u32);
-                    let shape = (on_surface[i] && self.collide).then(|| ShapeId(model.shapes.len() as u32));
+                    let shape = (on_surface[i] && self.collide).then_some(ShapeId(model.shapes.len() as u32));
                     if shape.is_some() {
                         model.shapes.push(ModelShape {
                             owner: Owner::Node(node),
@@ -224,6 +241,7 @@ impl SoftBody {
             nodes: first..model.nodes.len(),
             edge,
             self_contact: self.self_contact,
+            rigid_edges: self.rigid_edges,
         });
         Ok(())
     }
@@ -261,7 +279,10 @@ pub(super) fn holders(
             }
             any = true;
             if holders[i].is_some_and(|h| h != holder) {
-                return err(which, format!("node {i} is already held by another; a node has one holder"));
+                return err(
+                    which,
+                    format!("node {i} is held by another attachment already; leave it out of one of the two"),
+                );
             }
             holders[i] = Some(holder);
         }

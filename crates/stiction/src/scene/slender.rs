@@ -168,6 +168,8 @@ pub struct Sheet {
     pub damping: f64,
     /// Radius of the layer about its nodes that touches [m].
     pub thickness: f64,
+    /// True: corners and edges of rigid bodies touch its faces. False: only its own nodes touch rigid bodies.
+    pub rigid_edges: bool,
     /// Nodes that follow the world or a body.
     pub attachments: Vec<Attachment>,
     /// Friction coefficient.
@@ -193,6 +195,7 @@ impl Sheet {
             bend: 1e-4,
             damping: 0.0,
             thickness: 0.005,
+            rigid_edges: true,
             attachments: Vec::new(),
             friction: 0.5,
             restitution: 0.0,

@@ -42,6 +42,9 @@ pub struct SoftBody {
     pub collide: bool,
     /// True: its surface touches itself too.
     pub self_contact: bool,
+    /// True: corners and edges of rigid bodies touch its faces. False: only its own nodes touch rigid bodies, which is
+    /// enough, and faster, where these are large and flat against its elements.
+    pub rigid_edges: bool,
 }
 
 impl SoftBody {
@@ -65,6 +68,7 @@ impl SoftBody {
             thickness: 0.0,
             collide: true,
             self_contact: false,
+            rigid_edges: true,
         }
     }
 

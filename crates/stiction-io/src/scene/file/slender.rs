@@ -124,6 +124,8 @@ pub(crate) struct Cloth {
     pub damping: Option<NonNegative>,
     /// Radius of the layer about its nodes that touches [m].
     pub thickness: NonNegative,
+    /// True (default): corners and edges of rigid bodies touch its faces. False: only its own nodes touch rigid bodies.
+    pub rigid_edges: Option<bool>,
     /// Nodes that the world or a rigid body holds.
     #[serde(default)]
     pub attach: Vec<Attach>,

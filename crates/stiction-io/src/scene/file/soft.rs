@@ -60,6 +60,8 @@ pub(crate) struct Soft {
     pub collide: Option<bool>,
     /// True: its surface touches itself too.
     pub self_contact: Option<bool>,
+    /// True (default): corners and edges of rigid bodies touch its faces. False: only its own nodes touch rigid bodies.
+    pub rigid_edges: Option<bool>,
 }
 
 /// Tetrahedra: exactly one of file, block, sphere, cylinder, torus, sheet and ring.

@@ -1,0 +1,118 @@
+// Curves of the columns under the view, linked to the time slider.
+import { number } from "./world.js";
+
+const INKS = { light: ["#2f6fde", "#d9480f", "#2b8a3e", "#862e9c", "#c2255c", "#0b7285", "#5f3dc4"], dark: ["#7aa7ff", "#ffa94d", "#69db7c", "#da77f2", "#f783ac", "#66d9e8", "#b197fc"] };
+
+/** What can be plotted: groups of columns. */
+export function groups(columns) {
+  const list = [
+    { name: "Energy [J]", curves: ["kinetic", "potential", "elastic"], total: true },
+    { name: "Residuals", curves: ["natural", "momentum", "penetration"], log: true },
+    { name: "Contacts", curves: ["contacts", "iterations"] },
+    { name: "Time per step [s]", curves: ["wall"] },
+  ];
+  const sensors = new Map();
+  for (const c of columns.keys()) {
+    const dot = c.lastIndexOf(".");
+    if (dot < 0) continue;
+    const name = c.slice(0, dot);
+    if (!sensors.has(name)) sensors.set(name, []);
+    if (!/^q[wxyz]$/.test(c.slice(dot + 1))) sensors.get(name).push(c);
+  }
+  for (const [name, curves] of sensors) list.push({ name, curves });
+  return list.filter((g) => g.curves.every((c) => columns.has(c)));
+}
+
+export class Plot {
+  constructor(views, choices, choice, seek) {
+    this.views = views;
+    this.choices = choices;
+    this.figure = document.createElement("figure");
+    this.canvas = document.createElement("canvas");
+    this.canvas.setAttribute("role", "img");
+    this.menu = document.createElement("select");
+    this.menu.setAttribute("aria-label", "What this plot shows");
+    choices.forEach((g, i) => this.menu.add(new Option(g.name, i)));
+    this.menu.selectedIndex = choice;
+    this.menu.onchange = () => { this.curves = null; this.draw(this.t, this.theme); };
+    this.figure.append(this.canvas, this.menu);
+    const go = (e) => {
+      if (e.type === "pointermove" && !e.buttons) return;
+      const box = this.canvas.getBoundingClientRect();
+      seek(((e.clientX - box.left - 46) / Math.max(box.width - 58, 1)) * this.end);
+    };
+    this.canvas.onpointerdown = (e) => { this.canvas.setPointerCapture(e.pointerId); go(e); };
+    this.canvas.onpointermove = go;
+  }
+
+  get end() { return Math.max(...this.views.map((v) => v.recording.end), 1e-9); }
+
+  read() {
+    const g = this.choices[this.menu.value];
+    this.canvas.setAttribute("aria-label", `${g.name} over time`);
+    this.curves = this.views.flatMap((v, side) => {
+      const { columns, times } = v.recording;
+      const list = g.curves.map((c) => ({ name: c.slice(c.lastIndexOf(".") + 1), values: columns.get(c), times, side }));
+      if (g.total) list.push({ name: "total", values: times.map((_, i) => list.reduce((s, c) => s + c.values[i], 0)), times, side });
+      return list;
+    });
+    this.log = g.log;
+    let low = Infinity, high = -Infinity;
+    for (const c of this.curves) for (const x of c.values) {
+      if (this.log ? x > 0 : Number.isFinite(x)) { low = Math.min(low, x); high = Math.max(high, x); }
+    }
+    if (!(low <= high)) [low, high] = this.log ? [1e-12, 1] : [0, 1];
+    if (this.log) [low, high] = [Math.max(Math.floor(Math.log10(low)), -18), Math.ceil(Math.log10(high) + 1e-9)];
+    if (!(high - low > 1e-12 * Math.max(Math.abs(high), Math.abs(low)))) [low, high] = [low - Math.max(Math.abs(low) * 0.1, 1e-12), high + Math.max(Math.abs(high) * 0.1, 1e-12)];
+    this.range = [low, high];
+  }
+
+  draw(t, theme, fresh) {
+    this.t = t;
+    this.theme = theme;
+    if (!this.curves || fresh) this.read();
+    const ratio = devicePixelRatio, w = this.canvas.clientWidth, h = this.canvas.clientHeight;
+    if (!w) return;
+    if (this.canvas.width !== Math.round(w * ratio)) { this.canvas.width = Math.round(w * ratio); this.canvas.height = Math.round(h * ratio); }
+    const g = this.canvas.getContext("2d"), [low, high] = this.range, end = this.end;
+    const style = getComputedStyle(document.documentElement), soft = style.getPropertyValue("--soft"), line = style.getPropertyValue("--line");
+    const X = (s) => 46 + (s / end) * (w - 58), Y = (v) => h - 8 - ((v - low) / (high - low)) * (h - 42);
+    g.setTransform(ratio, 0, 0, ratio, 0, 0);
+    g.clearRect(0, 0, w, h);
+    g.font = "11px system-ui, sans-serif";
+    g.textAlign = "right";
+    for (const v of [low, (low + high) / 2, high]) {
+      g.strokeStyle = line;
+      g.beginPath(); g.moveTo(46, Y(v)); g.lineTo(w - 12, Y(v)); g.stroke();
+      g.fillStyle = soft;
+      g.fillText(this.log ? `1e${Math.round(v)}` : number(v), 42, Y(v) + 4);
+    }
+    const inks = INKS[theme];
+    let tag = w - 12;
+    this.curves.forEach((c, k) => {
+      const name = k % (this.curves.length / this.views.length);
+      g.strokeStyle = inks[name % inks.length];
+      g.lineWidth = 1.5;
+      g.setLineDash(c.side ? [5, 3] : []);
+      g.beginPath();
+      let pen = false;
+      const skip = Math.max(1, Math.floor(c.values.length / (2 * w)));
+      for (let i = 0; i < c.values.length; i += skip) {
+        const v = this.log ? (c.values[i] > 0 ? Math.max(Math.log10(c.values[i]), low) : NaN) : c.values[i];
+        if (!Number.isFinite(v)) { pen = false; continue; }
+        if (pen) g.lineTo(X(c.times[i]), Y(v)); else g.moveTo(X(c.times[i]), Y(v));
+        pen = true;
+      }
+      g.stroke();
+      g.setLineDash([]);
+      if (!c.side) {
+        g.fillStyle = inks[name % inks.length];
+        g.fillText(c.name, tag, 17);
+        tag -= g.measureText(c.name).width + 10;
+      }
+    });
+    g.strokeStyle = style.getPropertyValue("--accent");
+    g.lineWidth = 1;
+    g.beginPath(); g.moveTo(X(t), 24); g.lineTo(X(t), h - 6); g.stroke();
+  }
+}

@@ -1,0 +1,197 @@
+// The built page in a real browser, from disk: it loads without network or complaints, draws, plays, scrubs, selects,
+// switches, and says what is wrong with a bad recording.
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { after, before, test } from "node:test";
+import { browser as start, stiction } from "../tools.js";
+
+let browser, dir;
+before(async () => {
+  dir = mkdtempSync(join(tmpdir(), "stiction-page-"));
+  browser = await start();
+});
+after(async () => {
+  await browser?.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** Runs a scene and opens its page; any request, complaint or error fails the test. */
+async function record(scene, ...more) {
+  const out = join(dir, scene);
+  stiction("run", scene, "--out", out, ...more);
+  return out;
+}
+
+async function open(file, hash = "", size = { width: 1000, height: 700 }) {
+  const page = await browser.newPage({ viewport: size });
+  const trouble = [];
+  page.on("request", (r) => { if (!/^(file|data|blob):/.test(r.url())) trouble.push(`request ${r.url()}`); });
+  page.on("console", (m) => { if (["error", "warning"].includes(m.type()) && !/GPU stall|GL Driver/.test(m.text())) trouble.push(m.text()); });
+  page.on("pageerror", (e) => trouble.push(e.message));
+  await page.goto(pathToFileURL(file) + hash);
+  await page.waitForSelector("body[data-state]");
+  return { page, trouble };
+}
+
+/** Colour of the view where a point of the world is seen: mean over 5×5 pixels, 0 to 255. */
+const colourAt = (page, point) => page.evaluate(async (p) => {
+  const canvas = document.getElementById("view"), { camera, clock, seek } = window.stiction;
+  await seek(clock.t);
+  const v = camera.position.clone().set(...p).project(camera);
+  const small = document.createElement("canvas").getContext("2d");
+  small.canvas.width = canvas.width;
+  small.canvas.height = canvas.height;
+  small.drawImage(canvas, 0, 0);
+  const x = ((v.x + 1) / 2) * canvas.width, y = ((1 - v.y) / 2) * canvas.height;
+  const d = small.getImageData(Math.round(x) - 2, Math.round(y) - 2, 5, 5).data;
+  return [0, 1, 2].map((c) => { let s = 0; for (let i = c; i < d.length; i += 4) s += d[i] / 25; return s; });
+}, point);
+
+const settle = (page) => page.waitForTimeout(150);
+const plain = "#theme=light&contacts=0&forces=0&joints=0";
+
+test("a soft scene draws its ball where it is, in its colour", async () => {
+  const out = await record("soft-grasp", "--time", "2.2");
+  const { page, trouble } = await open(join(out, "view.html"), `${plain}&t=0`);
+  // The ball is the first thing that moves freely: the palette's red, shaded; its front at the start.
+  const [r, g, b] = await colourAt(page, [0, -0.05, 0.05]);
+  assert.ok(r > 90 && r > 1.7 * g && r > 1.7 * b, `red, got ${r} ${g} ${b}`);
+  // Lifted by 10 cm at the end: floor where it was, ball where it is.
+  await page.evaluate(() => window.stiction.seek(2.2));
+  const low = await colourAt(page, [0, -0.05, 0.03]);
+  assert.ok(Math.max(...low) - Math.min(...low) < 40, `grey, got ${low}`);
+  const high = await colourAt(page, [0, -0.05, 0.15]);
+  assert.ok(high[0] > 1.7 * high[1], `red, got ${high}`);
+  // Colour by strain: the scale appears, and the ball is red no more.
+  await page.selectOption("#by", "strain");
+  await page.waitForSelector("#legend:not([hidden])");
+  const strained = await colourAt(page, [0, -0.05, 0.15]);
+  assert.ok(strained[0] < 1.3 * Math.max(strained[1], strained[2]), `of the scale, got ${strained}`);
+  assert.deepEqual(trouble, []);
+  await page.close();
+});
+
+test("a rigid scene plays, scrubs, steps and resets", async () => {
+  const out = await record("box-on-plane");
+  const { page, trouble } = await open(join(out, "view.html"), plain);
+  const t = () => page.evaluate(() => window.stiction.clock.t);
+  const shown = () => page.evaluate(() => window.stiction.views()[0].frame.t);
+  await page.keyboard.press("Space");
+  await page.waitForFunction(() => window.stiction.views()[0].frame.t > 0.1);
+  await page.keyboard.press("Space");
+  const stopped = await t();
+  await settle(page);
+  assert.equal(await t(), stopped, "paused");
+  await page.keyboard.press("Backspace");
+  await page.waitForFunction(() => window.stiction.views()[0].frame.t === 0);
+  await page.keyboard.press("ArrowRight");
+  await page.waitForFunction(() => window.stiction.views()[0].frame.index === 1);
+  await page.locator("#time").fill("0.5");
+  await page.waitForFunction(() => Math.abs(window.stiction.views()[0].frame.t - 0.5) < 0.02);
+  // A press on the middle of a plot goes to the middle of the run.
+  const box = await page.locator("#plots canvas").first().boundingBox();
+  await page.mouse.click(box.x + 46 + (box.width - 58) / 2, box.y + 60);
+  await page.waitForFunction(() => { const s = window.stiction, r = s.views()[0].recording; return Math.abs(s.views()[0].frame.t - r.end / 2) < 0.05; });
+  assert.ok((await shown()) > 0);
+  assert.deepEqual(trouble, []);
+  await page.close();
+});
+
+test("a double-click selects, keys switch, F1 helps", async () => {
+  const { page, trouble } = await open(join(dir, "box-on-plane", "view.html"), "#theme=dark");
+  await page.evaluate(() => window.stiction.seek(window.stiction.views()[0].recording.end));
+  const at = await page.evaluate(() => {
+    const { camera, views } = window.stiction, i = views()[0].parts.findIndex((p) => p.motion === "free");
+    const p = views()[0].frame.poses, v = camera.position.clone().set(p[7 * i], p[7 * i + 1], p[7 * i + 2]).project(camera);
+    const box = document.getElementById("view").getBoundingClientRect();
+    return [box.left + ((v.x + 1) / 2) * box.width, box.top + ((1 - v.y) / 2) * box.height];
+  });
+  await page.mouse.dblclick(...at);
+  const card = page.locator("#chosen");
+  await card.waitFor();
+  const text = await card.innerText();
+  assert.match(text, /crate|box/);
+  assert.match(text, /mass\s+0\.5 kg/);
+  // It rests: the contact force is its weight.
+  assert.match(text, /contact force\s.*4\.905 N/);
+  const counts = () => page.evaluate(() => { const v = window.stiction.views()[0]; return [v.dots.mesh.count, v.arrows.mesh.count, v.frame.contacts]; });
+  let [dots, arrows, contacts] = await counts();
+  assert.ok(contacts > 0 && dots === contacts && arrows === contacts);
+  await page.keyboard.press("c");
+  await page.keyboard.press("f");
+  [dots, arrows] = await counts();
+  assert.deepEqual([dots, arrows], [0, 0]);
+  await page.keyboard.press("w");
+  assert.equal(await page.evaluate(() => window.stiction.views()[0].material.wireframe), true);
+  await page.keyboard.press("F1");
+  assert.ok(await page.locator("#help").isVisible());
+  await page.keyboard.press("Escape");
+  assert.ok(!(await page.locator("#help").isVisible()) && !(await card.isVisible()));
+  // Everything that can be pressed has a name for those who do not see it.
+  const nameless = await page.evaluate(() => [...document.querySelectorAll("#bar button, #bar input, #bar select, #plots select")].filter((e) => !e.getAttribute("aria-label")).map((e) => e.id));
+  assert.deepEqual(nameless, []);
+  assert.deepEqual(trouble, []);
+  await page.close();
+});
+
+test("a phone shows the view and the bar", async () => {
+  const { page, trouble } = await open(join(dir, "box-on-plane", "view.html"), "", { width: 390, height: 780 });
+  assert.ok(await page.locator("#play").isVisible());
+  assert.ok(!(await page.locator("#panel").isVisible()));
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok(wide <= 390, `nothing sticks out: ${wide}`);
+  assert.deepEqual(trouble, []);
+  await page.close();
+});
+
+test("bad recordings are refused in words, cut ones play as far as they go", async () => {
+  const html = readFileSync(join(dir, "box-on-plane", "view.html"), "utf8");
+  const [before, data, end] = html.split(/(?<=<script type="application\/x-stiction">)([^<]*)/);
+  const bytes = Buffer.from(data, "base64");
+  const shown = async (name, change) => {
+    const copy = change(Buffer.from(bytes));
+    const file = join(dir, `${name}.html`);
+    writeFileSync(file, before + copy.toString("base64") + end);
+    const { page } = await open(file);
+    const text = await page.locator("#message").innerText();
+    const state = await page.evaluate(() => document.body.dataset.state);
+    await page.close();
+    return [state, text];
+  };
+  let [state, text] = await shown("newer", (b) => { b[4] = 9; return b; });
+  assert.ok(state === "bad" && /version 9/.test(text) && /newer/.test(text), text);
+  [state, text] = await shown("other", (b) => { b[0] = 0; return b; });
+  assert.ok(state === "bad" && /not a recording/.test(text), text);
+  [state, text] = await shown("header", (b) => { b[30] ^= 1; return b; });
+  assert.ok(state === "bad" && /damaged/.test(text), text);
+  [state, text] = await shown("cut", (b) => b.subarray(0, b.length - 30));
+  assert.ok(state === "ready" && /cut off/.test(text), text);
+});
+
+test("two recordings stand side by side", async () => {
+  stiction("run", "box-on-plane", "--solver", "pgs", "--out", join(dir, "pgs"));
+  stiction("export", join(dir, "box-on-plane", "recording.stic"), join(dir, "pgs", "recording.stic"), "--to", "html", "--out", join(dir, "both.html"));
+  const { page, trouble } = await open(join(dir, "both.html"));
+  assert.equal(await page.evaluate(() => window.stiction.views().length), 2);
+  assert.match(await page.locator("#tags").innerText(), /exact[\s\S]*pgs/);
+  assert.deepEqual(trouble, []);
+  await page.close();
+});
+
+test("a frame of 70 000 vertices costs little", async () => {
+  // 40 × 41 × 41 cells: 72 000 vertices, of which 10 000 are on the surface.
+  const out = await record("soft-block-grip", "--set", "soft.block.mesh={block={cells=[40,41,41],size=[0.10,0.11,0.11]}}", "--steps", "0");
+  const { page, trouble } = await open(join(out, "view.html"));
+  const cost = await page.evaluate(() => {
+    const v = window.stiction.views()[0], f = v.frame, n = 20, start = performance.now();
+    for (let i = 0; i < n; i++) v.pose(f, null);
+    return { vertices: v.recording.points, each: (performance.now() - start) / n };
+  });
+  assert.ok(cost.vertices > 70000, `${cost.vertices} vertices`);
+  console.log(`a frame of ${cost.vertices} vertices: ${cost.each.toFixed(1)} ms without drawing`);
+  assert.deepEqual(trouble, []);
+  await page.close();
+});
