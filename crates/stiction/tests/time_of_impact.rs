@@ -41,7 +41,7 @@ fn impact(kind: Kind, start: &[P; 4], end: &[P; 4], scale: f64, offset: P) -> Op
 /// Scales and places under which nothing rounds.
 fn elsewhere(rng: &mut Rng) -> (f64, P) {
     let scale = [1.0, 2f64.powi(-27), 2f64.powi(27)][rng.bits() as usize % 3];
-    let offset = if rng.bits() % 2 == 0 { [0; 3] } else { point(rng, 1 << 40) };
+    let offset = if rng.bits().is_multiple_of(2) { [0; 3] } else { point(rng, 1 << 40) };
     (scale, offset)
 }
 
@@ -83,7 +83,7 @@ fn built(rng: &mut Rng, kind: Kind) -> ([P; 4], [P; 4], i64) {
     match rng.bits() % 4 {
         0 => v.iter_mut().for_each(|p| p[2] = 0),
         1 => v = [v[0], v[1], v[1], v[1]],
-        2 if rng.bits() % 4 == 0 => v = [[0; 3]; 4],
+        2 if rng.bits().is_multiple_of(4) => v = [[0; 3]; 4],
         _ => {}
     }
     let start = [0, 1, 2, 3].map(|i| add(x[i], v[i], -k));
