@@ -136,12 +136,12 @@ pub struct ModelSolid {
     pub nodes: std::ops::Range<usize>,
     /// Mean length of its edges [m].
     pub edge: f64,
-    /// Its surface touches itself.
-    pub self_contact: bool,
     /// Pressures over time, with the tetrahedra in which they act.
     pub inflations: Vec<(super::Inflation, Vec<u32>)>,
     /// The surface that is drawn instead of its own.
     pub visual: Option<EmbeddedSurface>,
+    /// Its surface touches itself.
+    pub self_contact: bool,
     /// Corners and edges of rigid bodies touch its faces.
     pub rigid_edges: bool,
 }
