@@ -114,6 +114,11 @@ export class World {
         force = Math.max(force, length);
       }
     }
+    // What will happen is not known while a run goes on; likely things fall to the floor.
+    if (this.recording.growing && !box.isEmpty()) {
+      const first = await this.recording.load(0), c = box.getCenter(new THREE.Vector3());
+      for (const f of this.planes) box.expandByPoint(new THREE.Vector3(c.x, c.y, Math.max(first.poses[7 * f.part + 2], c.z - 4 * box.getSize(p).length())));
+    }
     if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, 0), new THREE.Vector3(1, 1, 1));
     this.centre = box.getCenter(new THREE.Vector3());
     this.box = box;
