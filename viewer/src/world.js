@@ -393,9 +393,10 @@ export class World {
     arrows.renderOrder = 3;
     const g = vector(this.recording.header.gravity);
     for (let c = 0; c < arrows.count; c++) {
-      // Of the two opposite forces, the one that holds something up.
+      // Of the two opposite forces, the one on what moves freely; between two of those, the one that holds up.
       d.fromArray(f, 12 * c + 8);
-      if (d.dot(g) > 0) d.negate();
+      const [a, b] = [0, 1].map((k) => !(this.parts[this.frame.parts[12 * c + k]]?.motion in STILL));
+      if (a === b ? d.dot(g) > 0 : b) d.negate();
       const length = Math.min(d.length() / this.force, 3) * 0.26 * R, w = Math.min(0.018 * R, 0.3 * length);
       q.setFromUnitVectors(Z, d.normalize());
       arrows.setMatrixAt(c, m.compose(p.fromArray(f, 12 * c + 2), q, size.set(w, w, Math.max(length, 1e-9))));
