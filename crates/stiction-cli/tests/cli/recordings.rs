@@ -17,7 +17,11 @@ fn info_describes_and_tells_cut_files_apart() {
     let bytes = std::fs::read(f.path().join("r/recording.stic")).unwrap();
     f.write("cut.stic", &bytes[..bytes.len() - 10]);
     let cut = f.stiction(&["info", "cut.stic"]);
-    assert!(cut.code() == 1 && cut.out().contains("cut off; 31 frames are whole"), "{}", cut.out());
+    assert!(
+        cut.code() == 1 && cut.out().contains("is cut off") && cut.out().contains("31 frames are whole"),
+        "{}",
+        cut.out()
+    );
     let mut newer = bytes.clone();
     newer[4] = 3;
     f.write("newer.stic", newer);
