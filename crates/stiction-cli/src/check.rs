@@ -85,6 +85,10 @@ pub fn check(args: &CheckArgs) -> Result<Outcome> {
             "soft": model.solids.iter().map(|s| json!({
                 "name": s.name, "nodes": s.vertices.len(), "tets": s.tets.len(),
             })).collect::<Vec<_>>(),
+            "rods": model.rods.iter().map(|r| json!({
+                "name": r.name, "links": r.links.len(), "joints": r.joints.len(),
+            })).collect::<Vec<_>>(),
+            "springs": model.springs.len(),
             "shapes": model.shapes.len(),
             "forces": model.forces.len(),
             "sensors": model.sensors.iter().map(|s| &s.name).collect::<Vec<_>>(),
@@ -108,8 +112,19 @@ pub fn check(args: &CheckArgs) -> Result<Outcome> {
     t.row(["particles".to_string(), particles.to_string()]);
     for s in &model.solids {
         let held = s.vertices.len() - s.nodes.len();
-        let text = format!("{} nodes ({held} held), {} tetrahedra", s.vertices.len(), s.tets.len());
-        t.row([format!("soft `{}`", s.name), text]);
+        let (kind, elements) = match s.tets.len() {
+            0 => ("cloth", format!("{} triangles", s.surface.len())),
+            n => ("soft", format!("{n} tetrahedra")),
+        };
+        let text = format!("{} nodes ({held} held), {elements}", s.vertices.len());
+        t.row([format!("{kind} `{}`", s.name), text]);
+    }
+    for r in &model.rods {
+        let text = format!("{} links, {} joints", r.links.len(), r.joints.len());
+        t.row([format!("rod `{}`", r.name), text]);
+    }
+    if !model.springs.is_empty() {
+        t.row(["springs".to_string(), model.springs.len().to_string()]);
     }
     t.row(["shapes".to_string(), model.shapes.len().to_string()]);
     t.row([

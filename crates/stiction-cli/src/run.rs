@@ -200,8 +200,7 @@ fn failure_note(sim: &Simulation) -> String {
     let r = sim.report();
     let what = match &r.status {
         Status::Infeasible(contacts) => {
-            let mut pairs: Vec<String> =
-                contacts.iter().map(|&c| sim.describe(&sim.problem().key[c])).collect();
+            let mut pairs: Vec<String> = contacts.iter().map(|&c| sim.describe_block(c)).collect();
             pairs.sort();
             pairs.dedup();
             format!("no velocities satisfy these contacts: {}", pairs.join(", "))

@@ -53,6 +53,10 @@ entries! {
     "extension": "Two materials are pulled to twice their length",
     "soft-block-grip": "Two plates lift a soft block by friction",
     "soft-grasp": "Two fingers lift a soft ball",
+    "pendulum-chain": "Eight links swing down from horizontal",
+    "crank-slider": "A motor turns a crank that drives a slider",
+    "cable-over-cylinder": "A cable of 160 links hangs over a cylinder, three times as long on one side",
+    "cloth-drop": "A cloth falls over a ball",
     "pile": "500 random boxes fall into a bin",
     "pile-2000": "2000 random boxes fall into a bin",
 }

@@ -17,6 +17,23 @@
 //! # Ok::<(), stiction_io::Error>(())
 //! ```
 //!
+//! A soft body from text:
+//!
+//! ```
+//! let text = r#"
+//!     [[soft]]
+//!     name = "beam"
+//!     mesh = { block = { cells = [4, 1, 1], size = [0.4, 0.1, 0.1] } }
+//!     material = { preset = "rubber" }
+//!     attach = [{ box = [[-0.21, -1, -1], [-0.19, 1, 1]] }]
+//! "#;
+//! let loaded = stiction_io::scene::parse(text, "beam.toml", std::path::Path::new("."), &[])?;
+//! let mut sim = stiction::Simulation::new(loaded.compile()?, loaded.settings);
+//! let report = sim.step(loaded.dt).unwrap();
+//! assert!(report.energy.elastic > 0.0, "it bends under its weight");
+//! # Ok::<(), stiction_io::Error>(())
+//! ```
+//!
 //! Every reader refuses bad input with an [`Error`] that names the file, the place and the remedy, and none
 //! panics, whatever the bytes.
 

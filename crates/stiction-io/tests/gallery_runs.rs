@@ -102,6 +102,26 @@ fn walls_stand_on_the_contacts_of_their_bond() {
 }
 
 #[test]
+fn chain_of_pendulums_keeps_its_energy_and_its_joints() {
+    let sim = run("pendulum-chain", Some(1000));
+    let e = sensor(&sim, "energy");
+    let total = e[e.len() - 1];
+    // Let go at rest at the height of the origin: the total is zero, at about 50 J of motion.
+    assert!(e[0] > 5.0 && total.abs() < 0.05, "{e:?}");
+    assert!(sim.report().joint_error < 1e-9 && sim.report().contacts == 0);
+}
+
+#[test]
+fn crank_drives_its_slider_as_the_closed_form_says() {
+    let sim = run("crank-slider", Some(400));
+    let (phi, x) = (sensor(&sim, "crank angle"), sensor(&sim, "slider position"));
+    let closed = 0.2 * phi[0].cos() + (0.36 - 0.04 * phi[0].sin().powi(2)).sqrt() - 0.8;
+    assert!(phi[0] > 11.0 && (x[0] - closed).abs() < 1e-9, "{phi:?} {x:?} {closed}");
+    // The guide rubs against the motion with its 5 N.
+    assert!((sensor(&sim, "guide force")[0] + 5.0 * x[1].signum()).abs() < 1e-6);
+}
+
+#[test]
 fn recorded_contacts_carry_the_weight() {
     let sim = run("box-on-plane", None);
     let dir = common::Scratch::new("run");

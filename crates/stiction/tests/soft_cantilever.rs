@@ -37,9 +37,9 @@ fn sag(law: Law, cells: [usize; 3], h: f64, steps: usize) -> f64 {
 
 #[test]
 fn sag_converges_to_timoshenko() {
-    // One step of a very long time is the static answer of a linear solid.
+    // Long steps of implicit Euler damp the swing within 2 s.
     let [coarse, middle, fine] =
-        [[10, 2, 2], [20, 4, 4], [40, 8, 8]].map(|cells| sag(Law::Linear, cells, 1e4, 1));
+        [[10, 2, 2], [20, 4, 4], [40, 8, 8]].map(|cells| sag(Law::Linear, cells, 0.05, 40));
     assert!((middle - 0.7793).abs() < 1e-4, "{middle}");
     assert!((fine - 0.9181).abs() < 1e-4, "{fine}");
     // Locking adds stiffness: 1/sag = (1 + c size^p)/limit, and three meshes give the limit.
@@ -50,7 +50,7 @@ fn sag_converges_to_timoshenko() {
 
 #[test]
 fn laws_agree_where_strains_are_small() {
-    let linear = sag(Law::Linear, [10, 2, 2], 1e4, 1);
+    let linear = sag(Law::Linear, [10, 2, 2], 0.05, 60);
     for law in
         [Law::Corotated, Law::StVenantKirchhoff, Law::NeoHookean { threshold: 0.5 }, Law::StableNeoHookean]
     {

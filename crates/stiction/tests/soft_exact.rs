@@ -69,14 +69,9 @@ fn reference(p: &ContactProblem) -> Vec<f64> {
 
 fn solve(p: &ContactProblem) -> (Solution, SolveReport) {
     let mut x = Solution { v: vec![0.0; p.dofs()], lambda: vec![Vec3::ZERO; p.contacts()] };
-    let blocks: Vec<u32> = (0..p.a.block_rows() as u32).collect();
-    let contacts: Vec<u32> = (0..p.contacts() as u32).collect();
+    let (blocks, contacts) = everything(p);
     let settings = SoftSettings { tolerance: 1e-9, ..SoftSettings::default() };
-    let mut trace = Vec::new();
-    let report = SoftSolver::new(settings).solve(p, &blocks, &contacts, &mut x, &mut trace);
-    for t in &trace {
-        println!("{} {:3} {:.2e}", t.stage, t.iteration, t.residual);
-    }
+    let report = SoftSolver::new(settings).solve(p, &blocks, &contacts, &mut x, &mut ());
     (x, report)
 }
 
@@ -158,6 +153,39 @@ fn free_plates_take_what_the_block_gives() {
         }
         assert!(total.length() < 1e-9, "plates of {mass} kg: {total}");
     }
+}
+
+#[test]
+fn the_fallback_alone_finds_the_same() {
+    let mut rng = Rng::new(7);
+    for plates in [Plates::Driven, Plates::Free { mass: 0.5, push: 20.0 }] {
+        let p = random_block(&mut rng, 0.2, 0.5, plates).problem();
+        let (blocks, contacts) = everything(&p);
+        let mut x = Solution { v: vec![0.0; p.dofs()], lambda: vec![Vec3::ZERO; p.contacts()] };
+        let settings =
+            SoftSettings { newton_steps: 0, rounds: 2, fallback_steps: 1500, ..SoftSettings::default() };
+        let report = SoftSolver::new(settings).solve(&p, &blocks, &contacts, &mut x, &mut ());
+        assert_eq!(report.status, Status::Converged, "{plates:?}: {report:?}");
+        let v = reference(&p);
+        let worst = x.v.iter().zip(&v).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(worst < 1e-5, "{plates:?}: velocities differ by {worst}");
+    }
+}
+
+#[test]
+fn what_runs_out_of_steps_says_so() {
+    let p = random_block(&mut Rng::new(8), 0.2, 0.5, Plates::Driven).problem();
+    let (blocks, contacts) = everything(&p);
+    let mut x = Solution { v: vec![0.0; p.dofs()], lambda: vec![Vec3::ZERO; p.contacts()] };
+    let settings = SoftSettings { newton_steps: 1, rounds: 1, ..SoftSettings::default() };
+    let report = SoftSolver::new(settings).solve(&p, &blocks, &contacts, &mut x, &mut ());
+    assert_eq!(report.status, Status::Budget);
+    assert!(report.velocity > 1e-6 && x.v.iter().all(|v| v.is_finite()), "{report:?}");
+}
+
+/// All blocks and all contacts.
+fn everything(p: &ContactProblem) -> (Vec<u32>, Vec<u32>) {
+    ((0..p.a.block_rows() as u32).collect(), (0..p.contacts() as u32).collect())
 }
 
 /// Keeps the contacts that `wanted` names.

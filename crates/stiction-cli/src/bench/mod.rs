@@ -5,6 +5,7 @@ mod arch;
 mod inclines;
 mod row;
 mod runs;
+mod soft_blocks;
 mod stack;
 mod stickslip;
 mod walls;
@@ -61,13 +62,14 @@ pub struct Experiment {
 }
 
 /// All experiments, in the order of the list.
-static EXPERIMENTS: [Experiment; 6] = [
+static EXPERIMENTS: [Experiment; 7] = [
     stickslip::EXPERIMENT,
     anisotropic::EXPERIMENT,
     inclines::EXPERIMENT,
     stack::EXPERIMENT,
     arch::EXPERIMENT,
     walls::EXPERIMENT,
+    soft_blocks::EXPERIMENT,
 ];
 
 /// What an experiment is given.

@@ -25,10 +25,11 @@ pub struct RunFiles {
 /// Frames per second of simulation, unless asked for otherwise: as many as a screen shows.
 pub const DEFAULT_RATE: f64 = 60.0;
 
-const REPORT_COLUMNS: [&str; 18] = [
+const REPORT_COLUMNS: [&str; 20] = [
     "step",
     "t",
     "contacts",
+    "joints",
     "islands",
     "iterations",
     "factorizations",
@@ -37,6 +38,7 @@ const REPORT_COLUMNS: [&str; 18] = [
     "momentum",
     "penetration",
     "overlap",
+    "joint_error",
     "cone",
     "misalignment",
     "kinetic",
@@ -82,6 +84,7 @@ impl RunFiles {
             r.step.to_string(),
             csv_number(r.t),
             r.contacts.to_string(),
+            r.joints.to_string(),
             r.islands.to_string(),
             r.iterations.to_string(),
             r.factorizations.to_string(),
@@ -92,6 +95,7 @@ impl RunFiles {
             r.residuals.momentum,
             r.residuals.penetration,
             r.overlap,
+            r.joint_error,
             r.residuals.cone,
             r.residuals.misalignment,
             r.energy.kinetic,

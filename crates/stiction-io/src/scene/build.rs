@@ -24,7 +24,7 @@ const GRAVITY: Vec3 = Vec3::new(0.0, 0.0, -9.81);
 const DT: f64 = 0.01;
 const DURATION: f64 = 5.0;
 const FRICTION: f64 = 0.5;
-const DENSITY: f64 = 1000.0;
+pub(super) const DENSITY: f64 = 1000.0;
 
 /// Most bodies of a scene.
 const MOST_BODIES: usize = repeat::MOST_COPIES;
@@ -73,6 +73,18 @@ impl<'a> Builder<'a> {
             let solid = self.soft(s, &f.defaults)?;
             scene.solids.push(solid);
         }
+        for c in &f.cloth {
+            let sheet = self.cloth(c, &f.defaults)?;
+            scene.sheets.push(sheet);
+        }
+        for r in &f.rod {
+            let rod = self.rod(r, &f.defaults)?;
+            scene.rods.push(rod);
+        }
+        for s in &f.spring {
+            let spring = self.spring(s)?;
+            scene.springs.push(spring);
+        }
         for x in &f.force {
             let from = x.from.map_or(0.0, |t| t.0);
             let until = x.until.as_ref().map_or(f64::INFINITY, |t| t.get_ref().0);
@@ -101,6 +113,11 @@ impl<'a> Builder<'a> {
                 restitution: p.restitution.map(|x| x.0),
             });
         }
+        for j in &f.joint {
+            self.items.insert(format!("joint `{}`", j.name.get_ref()), j.name.span());
+            let joint = self.joint(j)?;
+            scene.joints.push(joint);
+        }
         let mut sensors: BTreeMap<&str, ()> = BTreeMap::new();
         for s in &f.sensor {
             let name = s.name.get_ref();
@@ -114,6 +131,8 @@ impl<'a> Builder<'a> {
                 SensorKind::ContactForce(x) => Reads::ContactForce(self.known(x)?),
                 SensorKind::PairForce([on, by]) => Reads::PairForce(self.known(on)?, self.known(by)?),
                 SensorKind::Point(p) => Reads::Point { body: self.known(&p.soft)?, at: p.at.vec() },
+                SensorKind::Joint(x) => Reads::Joint(self.known_joint(x, &f)?),
+                SensorKind::JointForce(x) => Reads::JointForce(self.known_joint(x, &f)?),
                 SensorKind::Energy => Reads::Energy,
             };
             self.items.insert(format!("sensor `{name}`"), s.name.span());
@@ -306,7 +325,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The mesh of a file; read once however often it is used.
-    fn mesh(&mut self, file: &Spanned<String>) -> Result<TriMesh> {
+    pub(super) fn mesh(&mut self, file: &Spanned<String>) -> Result<TriMesh> {
         let name = file.get_ref();
         if let Some(m) = self.meshes.get(name) {
             return Ok(m.clone());
@@ -340,6 +359,11 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
+    /// Notes where an item that compiling may complain about stands.
+    pub(super) fn item(&mut self, item: String, span: Range<usize>) {
+        self.items.insert(item, span);
+    }
+
     /// The name, if a body or particle has it.
     pub(super) fn known(&self, name: &Spanned<String>) -> Result<String> {
         if self.names.contains_key(name.get_ref()) {
@@ -348,6 +372,15 @@ impl<'a> Builder<'a> {
         let e = format!("no body, soft body or particle is called `{}`", name.get_ref());
         let known = known_names(name.get_ref(), "names", self.names.keys().map(String::as_str));
         Err(self.source.error(name.span(), e, known))
+    }
+
+    fn known_joint(&self, name: &Spanned<String>, f: &SceneFile) -> Result<String> {
+        let mut names = f.joint.iter().map(|j| j.name.get_ref().as_str());
+        if names.clone().any(|n| n == name.get_ref()) {
+            return Ok(name.get_ref().clone());
+        }
+        let e = format!("no joint is called `{}`", name.get_ref());
+        Err(self.source.error(name.span(), e, known_names(name.get_ref(), "joints", names.by_ref())))
     }
 
     fn known_body(&self, name: &Spanned<String>, scene: &Scene) -> Result<String> {

@@ -8,7 +8,7 @@ use crate::error::{Result, known_names};
 use crate::tet_mesh;
 use stiction::elastic::{Damping, Law, Material, Preset};
 use stiction::mesh::{TetMesh, shapes};
-use stiction::scene::{Attachment, NodeSelection, SoftBody};
+use stiction::scene::{Attachment, FibreLayer, Inflation, NodeSelection, SoftBody};
 use toml::Spanned;
 
 /// Volume ratio below which the neo-Hookean law is extrapolated where the scene says nothing.
@@ -31,11 +31,34 @@ impl Builder<'_> {
                 viscosity: t.damping.viscosity.map_or(0.0, |x| x.0),
             },
             mass: t.mass_matrix.unwrap_or_default(),
-            attachments: t.attach.iter().map(|a| self.attachment(a, t)).collect::<Result<_>>()?,
+            attachments: t.attach.iter().map(|a| self.attachment(a, &t.name)).collect::<Result<_>>()?,
+            fibres: t
+                .fibre
+                .iter()
+                .map(|f| FibreLayer {
+                    min: f.corners[0].vec(),
+                    max: f.corners[1].vec(),
+                    direction: f.direction.unit(),
+                    stiffness: f.stiffness.0,
+                    tension: f.tension.map_or(0.0, |x| x.0),
+                })
+                .collect(),
+            inflations: t
+                .inflate
+                .iter()
+                .map(|i| Inflation {
+                    min: i.corners[0].vec(),
+                    max: i.corners[1].vec(),
+                    pressure: i.pressure.iter().map(|k| k.map(|x| x.0)).collect(),
+                })
+                .collect(),
+            visual: t.visual.as_ref().map(|file| self.mesh(file)).transpose()?,
             friction: t.friction.map_or(mean_friction(d.friction), |x| x.0),
             restitution: t.restitution.or(d.restitution).map_or(0.0, |e| e.0),
             thickness: t.thickness.map_or(0.0, |x| x.0),
             collide: t.collide.unwrap_or(true),
+            self_contact: t.self_contact.unwrap_or(false),
+            rigid_edges: t.rigid_edges.unwrap_or(true),
         })
     }
 
@@ -97,7 +120,7 @@ impl Builder<'_> {
                     let e = format!("no law is called `{other}`");
                     let known =
                         ["linear", "corotated", "st-venant-kirchhoff", "neo-hookean", "stable-neo-hookean"];
-                    let remedy = known_names(other, "laws", known.into_iter());
+                    let remedy = known_names(other, "laws", known);
                     return Err(self.source.error(name.span(), e, remedy));
                 }
             },
@@ -123,14 +146,14 @@ impl Builder<'_> {
         Ok(m)
     }
 
-    fn attachment(&self, a: &Attach, t: &Soft) -> Result<Attachment> {
+    pub(super) fn attachment(&self, a: &Attach, of: &Spanned<String>) -> Result<Attachment> {
         let nodes = match (&a.nodes, a.corners) {
             (Some(nodes), None) => NodeSelection::Nodes(nodes.get_ref().clone()),
             (None, Some([min, max])) => NodeSelection::Box { min: min.vec(), max: max.vec() },
             _ => {
-                let e = format!("an attachment of `{}` does not say which nodes", t.name.get_ref());
+                let e = format!("an attachment of `{}` does not say which nodes", of.get_ref());
                 let remedy = "give exactly one of `nodes = [0, 1, …]` and `box = [[x, y, z], [x, y, z]]`";
-                return Err(self.source.error(t.name.span(), e, remedy));
+                return Err(self.source.error(of.span(), e, remedy));
             }
         };
         Ok(Attachment { nodes, to: a.to.as_ref().map(|to| self.known(to)).transpose()? })

@@ -1,6 +1,8 @@
 //! Scene files: TOML in, [`Scene`] out. The format is described in `docs/scenes.md` and by [`schema`].
 
 mod build;
+mod build_joint;
+mod build_slender;
 mod build_soft;
 mod file;
 mod numbers;

@@ -93,7 +93,7 @@ impl Source {
             // The lists are `[[body]]`, …; `bodies.crate.mass` reads more naturally in a path.
             let name = match (&self.text[part.clone()], at) {
                 ("bodies", 0) => "body",
-                ("particles" | "forces" | "pairs" | "sensors", 0) => {
+                ("particles" | "rods" | "springs" | "forces" | "pairs" | "sensors", 0) => {
                     self.text[part.clone()].trim_end_matches('s')
                 }
                 (name, _) => name,

@@ -12,7 +12,7 @@ pub(crate) struct Places {
     pub source: Source,
     /// Bodies and particles by name; the copies of a body stand where it stands.
     pub names: BTreeMap<String, Range<usize>>,
-    /// Forces, pairs and sensors, as [`SceneError::item`] calls them.
+    /// Springs, rods, forces, pairs and sensors, as [`SceneError::item`] calls them.
     pub items: BTreeMap<String, Range<usize>>,
 }
 
@@ -23,7 +23,11 @@ impl Places {
         let owner = || {
             let kind = e.item.split('`').next()?;
             let name = e.item.split('`').nth(1)?;
-            if ["body ", "soft body ", "particle "].contains(&kind) { self.names.get(name) } else { None }
+            if ["body ", "soft body ", "cloth ", "particle "].contains(&kind) {
+                self.names.get(name)
+            } else {
+                None
+            }
         };
         match self.items.get(&e.item).or_else(owner) {
             Some(span) => self.source.error(span.clone(), e.to_string(), REMEDY),

@@ -2,17 +2,21 @@
 
 mod boxes;
 mod broad;
+pub mod ccd;
 mod clip;
 mod convex;
 mod material;
 mod mesh;
 mod narrow;
+mod nearest;
 mod overlap;
 mod plane;
 mod polytope;
 mod rigid;
 mod round;
+mod skin;
 mod solid;
+mod surface;
 mod touch;
 
 pub use overlap::{Overlap, overlaps};

@@ -1,4 +1,4 @@
-//! The collider: from a state to contacts between rigid shapes and particles, sorted by key.
+//! The collider: from a state to contacts, sorted by key. Rigid shapes and particles here, soft surfaces in `surface`.
 //!
 //! Nothing is remembered from one call to the next but buffers, so the same state gives the same contacts, bit for
 //! bit, whatever was detected before and on however many threads.
@@ -8,6 +8,7 @@ use super::broad::{Bounds, Sweep};
 use super::material::{Material, rule};
 use super::narrow::{Order, touches};
 use super::solid::{Solid, feature};
+use super::surface::Surfaces;
 use super::touch::{Scratch, Touch};
 use crate::contact::ContactKey;
 use crate::coords::{Anchor, BodyId, NodeId, Pose, ShapeId, State};
@@ -39,6 +40,7 @@ pub struct Collider {
     sweep: Sweep,
     pairs: Vec<(u32, u32)>,
     workers: Vec<Worker>,
+    surfaces: Surfaces,
 }
 
 /// Where an owner is and how it moves within the step.
@@ -81,7 +83,9 @@ impl Collider {
                 false => (Vec3::ZERO, Vec3::INFINITY),
             })
             .collect();
+        let surfaces = Surfaces::new(model, &solids, &sizes);
         Collider {
+            surfaces,
             solids,
             boxes,
             sizes,
@@ -120,7 +124,25 @@ impl Collider {
             }
         }
         self.workers = workers;
+        let rigid = contacts.len();
+        self.surfaces.detect(model, state, h, contacts);
+        if contacts.len() > rigid {
+            contacts.sort_unstable_by_key(|c| c.key);
+        }
         debug_assert!(contacts.is_sorted_by(|a, b| a.key < b.key), "keys are sorted and unique");
+    }
+
+    /// Contacts of soft surfaces through which vertices pass on straight ways from one state to another, `h` seconds later,
+    /// sorted by key. They are linearised at the first state, with the normals that they have where they meet.
+    pub fn passed(
+        &mut self,
+        model: &Model,
+        (state, ahead): (&State, &State),
+        h: f64,
+        contacts: &mut Vec<Contact>,
+    ) {
+        contacts.clear();
+        self.surfaces.passed(model, (state, ahead), h, contacts);
     }
 
     /// Frames of owners and poses of shapes.
@@ -178,6 +200,7 @@ impl Collider {
             let free = |o| frames[owner_index(model, o)].moves_freely;
             a != b
                 && !both_soft(model, a, b)
+                && !model.are_near_links(a, b)
                 && (free(a) || free(b))
                 && rule(model, a, b).is_none_or(|r| r.collide)
         };
@@ -344,7 +367,7 @@ fn anchor(model: &Model, owner: Owner, local: Vec3) -> Anchor {
     }
 }
 
-/// Nodes of solids are points: two of them never meet.
+/// Nodes of solids are points: two of them meet as parts of their surfaces only.
 fn both_soft(model: &Model, a: Owner, b: Owner) -> bool {
     let soft = |o| matches!(o, Owner::Node(n) if model.nodes[n.index()].solid.is_some());
     soft(a) && soft(b)

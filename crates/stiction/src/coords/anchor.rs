@@ -1,6 +1,6 @@
 //! Anchors: the material points to which contacts, forces, joints and sensors attach.
 
-use super::{BodyId, LinkId, NodeId, Pose, State};
+use super::{BodyId, LinkId, NodeId, Pose, SoftId, State};
 use crate::linalg::Vec3;
 use crate::scene::Model;
 
@@ -30,6 +30,18 @@ pub enum Anchor {
         /// How many.
         n: u8,
     },
+    /// A weighted mean of up to three vertices of a solid or sheet: a point of its surface. Each vertex moves as its own
+    /// anchor says, be it free or held.
+    Surface {
+        /// The solid.
+        solid: SoftId,
+        /// The vertices; the first `n` count.
+        vertices: [u32; 3],
+        /// Their weights.
+        w: [f64; 3],
+        /// How many.
+        n: u8,
+    },
     /// A point of a free rigid body.
     Rigid {
         /// The body.
@@ -55,6 +67,15 @@ impl Anchor {
         }
     }
 
+    /// The anchors of the vertices of a surface point, with their weights; nothing for any other anchor.
+    pub fn corners<'a>(&self, model: &'a Model) -> impl Iterator<Item = (&'a Anchor, f64)> + use<'a> {
+        let (solid, vertices, w, n) = match *self {
+            Anchor::Surface { solid, vertices, w, n } => (solid.index(), vertices, w, n as usize),
+            _ => (0, [0; 3], [0.0; 3], 0),
+        };
+        (0..n).map(move |k| (&model.solids[solid].vertices[vertices[k] as usize], w[k]))
+    }
+
     /// Position in the world [m].
     pub fn position(&self, model: &Model, state: &State) -> Vec3 {
         match *self {
@@ -67,6 +88,7 @@ impl Anchor {
             Anchor::Weighted { nodes, w, n } => {
                 (0..n as usize).map(|k| w[k] * model.node_position(state, nodes[k])).sum()
             }
+            Anchor::Surface { .. } => self.corners(model).map(|(a, w)| w * a.position(model, state)).sum(),
             Anchor::Link { .. } => unreachable!("no model holds articulations yet"),
         }
     }
@@ -78,6 +100,9 @@ impl Anchor {
                 let b = &model.bodies[body.index()];
                 let at = |t: f64| b.motion.pose_at(&b.start, t).transform_point(local + b.com);
                 (at(state.t + h) - at(state.t)) / h
+            }
+            Anchor::Surface { .. } => {
+                self.corners(model).map(|(a, w)| w * a.driven_velocity(model, state, h)).sum()
             }
             _ => Vec3::ZERO,
         }
@@ -96,6 +121,7 @@ impl Anchor {
             Anchor::Weighted { nodes, w, n } => {
                 (0..n as usize).map(|k| w[k] * model.node_velocity(state, nodes[k])).sum()
             }
+            Anchor::Surface { .. } => self.corners(model).map(|(a, w)| w * a.velocity(model, state)).sum(),
             Anchor::Link { .. } => unreachable!("no model holds articulations yet"),
         }
     }

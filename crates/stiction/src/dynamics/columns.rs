@@ -42,7 +42,9 @@ impl Columns {
                 let block = b.block.expect("a Rigid anchor has a block") as u32;
                 Columns::Rigid { block, dof: b.dof as u32, arm }
             }
-            Anchor::Weighted { .. } => unreachable!("elements attach to points with columns of their own"),
+            Anchor::Weighted { .. } | Anchor::Surface { .. } => {
+                unreachable!("elements attach to points with columns of their own")
+            }
             Anchor::Link { .. } => unreachable!("no model holds articulations yet"),
         }
     }

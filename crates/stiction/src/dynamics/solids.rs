@@ -59,7 +59,8 @@ impl Solids {
     /// For a model whose matrix `a` has the pattern of all elements.
     pub fn new(model: &Model, a: &BlockMat) -> Solids {
         let part = |s: &ModelSolid| {
-            let n = s.vertices.len();
+            // Sheets have vertices, but no elements here.
+            let n = s.elements.vertices();
             let node = |v: u32| matches!(s.vertices[v as usize], Anchor::Node(_));
             let entries = s.elements.pairs().iter().map(|&(v, w)| {
                 match (node(v) && node(w), block(model, s, v), block(model, s, w)) {
@@ -103,6 +104,12 @@ impl Solids {
         let weights = elastic::Weights { stiffness: w.q / w.a, damping: w.v / w.a };
         for (part, solid) in self.parts.iter_mut().zip(&model.solids) {
             part.place(model, solid, state, h);
+            for (inflation, tets) in &solid.inflations {
+                let pressure = inflation.at(state.t);
+                for &t in tets {
+                    part.elements.set_pressure(t as usize, pressure);
+                }
+            }
             let kind = part.elements.default_hessian();
             part.elements.assemble(&part.x, weights, kind, &mut part.forces, &mut part.blocks);
             let mass_damping = part.elements.damping().mass * weights.damping;
@@ -168,7 +175,7 @@ impl Solids {
 impl Part {
     /// Where the vertices are and how they will move.
     fn place(&mut self, model: &Model, solid: &ModelSolid, state: &State, h: Option<f64>) {
-        for (i, anchor) in solid.vertices.iter().enumerate() {
+        for (i, anchor) in solid.vertices.iter().take(self.x.len()).enumerate() {
             self.x[i] = anchor.position(model, state);
             self.columns[i] = Columns::of(model, state, anchor);
             self.driven[i] = h.map_or(Vec3::ZERO, |h| anchor.driven_velocity(model, state, h));

@@ -1,4 +1,4 @@
-//! Leaf mechanics of tetrahedral solids: strain, energy and their derivatives. Knows no `Model`, `State` or time.
+//! Leaf mechanics of solids, springs, rods and sheets: strain, energy and their derivatives. Knows no `Model`, `State` or time.
 //!
 //! | looking for… | here |
 //! |---|---|
@@ -10,6 +10,10 @@
 //! | one tetrahedron: energy, force, stiffness, viscosity, mass | [`Tet`] |
 //! | compliance rows for multiplier methods | [`Rows`] |
 //! | forces and matrix blocks of a whole mesh | [`TetAssembly`] |
+//! | springs and ropes | [`Spring`] |
+//! | rods: stretch, shear, bend and twist | [`RodElement`] |
+//! | bending of sheets | [`Bend`] |
+//! | loaded lever arms | [`turning_stiffness`] |
 //! | signed 3×3 SVD, polar rotation | [`svd`] |
 //!
 //! Everything follows from one definition per law, Ψ(s) of the principal stretches (Irving et al. 2004; Smith et
@@ -35,27 +39,37 @@
 //! ```
 
 mod assembly;
+mod bend;
 mod damping;
 mod error;
 mod fibre;
+mod geometric;
+#[cfg(test)]
+mod ladder;
 mod material;
 mod neo_hookean;
 mod pattern;
 mod presets;
 mod principal;
+mod rod;
 mod rows;
+mod spring;
 mod stretch;
 pub mod svd;
 mod tet;
 
 pub use assembly::{TetAssembly, Weights};
+pub use bend::Bend;
 pub use damping::Damping;
 pub use error::ElasticError;
 pub use fibre::Fibre;
+pub use geometric::turning_stiffness;
 pub use material::{Lame, Law, Material, Parameter};
 pub use presets::Preset;
 pub use principal::Principal;
+pub use rod::{RodElement, RodFrame, RodLoad, Section};
 pub use rows::{CorotatedStretch, PrincipalStretch, Rows};
+pub use spring::{Action, Spring};
 pub use stretch::Tangent;
 pub use tet::{Element, PAIRS, Tet};
 

@@ -44,7 +44,7 @@ impl Fgmres {
         most: usize,
     ) -> KrylovReport {
         let n = b.len();
-        self.reserve(n, most);
+        self.reserve(n, 0, most);
         for ((v, b), s) in self.basis[0].iter_mut().zip(b).zip(scale) {
             *v = b * s;
         }
@@ -58,6 +58,7 @@ impl Fgmres {
         self.rhs.push(start);
         let stride = most + 1;
         for k in 0..most {
+            self.reserve(n, k + 1, most);
             // z = P⁻¹ v, w = A z, both in physical units.
             for ((w, v), s) in self.work.iter_mut().zip(&self.basis[k]).zip(scale) {
                 *w = v / s;
@@ -124,13 +125,16 @@ impl Fgmres {
         }
     }
 
-    fn reserve(&mut self, n: usize, most: usize) {
-        if self.basis.len() < most + 1 {
-            self.basis.resize_with(most + 1, Vec::new);
-            self.directions.resize_with(most, Vec::new);
+    /// Room for the basis up to vector `k` and the directions before it: vectors come as they are needed.
+    fn reserve(&mut self, n: usize, k: usize, most: usize) {
+        if self.basis.len() <= k {
+            self.basis.resize_with(k + 1, Vec::new);
+            self.directions.resize_with(k, Vec::new);
         }
-        for x in self.basis.iter_mut().chain(&mut self.directions) {
-            x.resize(n, 0.0);
+        self.basis[k].resize(n, 0.0);
+        if k > 0 {
+            self.directions[k - 1].resize(n, 0.0);
+            return;
         }
         self.work.resize(n, 0.0);
         self.hessenberg.resize(most * (most + 1), 0.0);

@@ -24,6 +24,14 @@ const SYMMETRY: f64 = 1e-9;
 impl Scene {
     /// Checks the scene and makes its model.
     pub fn compile(&self) -> Result<Model, SceneError> {
+        match self.rods.is_empty() {
+            true => self.compile_with_links(),
+            false => self.with_links()?.compile_with_links(),
+        }
+    }
+
+    /// Rods have their links among the bodies by now.
+    fn compile_with_links(&self) -> Result<Model, SceneError> {
         let names = self.names()?;
         vector("the scene", "gravity", self.gravity)?;
         settings(&self.contact)?;
@@ -33,7 +41,10 @@ impl Scene {
             layout: Layout::new(),
             bodies: Vec::with_capacity(self.bodies.len()),
             nodes: Vec::with_capacity(self.particles.len()),
-            solids: Vec::with_capacity(self.solids.len()),
+            solids: Vec::with_capacity(self.solids.len() + self.sheets.len()),
+            springs: Vec::with_capacity(self.springs.len()),
+            rods: Vec::with_capacity(self.rods.len()),
+            sheets: Vec::with_capacity(self.sheets.len()),
             shapes: Vec::new(),
             joints: Vec::new(),
             forces: Vec::new(),
@@ -53,6 +64,13 @@ impl Scene {
         for solid in &self.solids {
             solid.add_to(&mut model, &names)?;
         }
+        for sheet in &self.sheets {
+            sheet.add_to(&mut model, &names)?;
+        }
+        for rod in &self.rods {
+            rod.add_to(&mut model, &names)?;
+        }
+        self.add_springs(&mut model, &names)?;
         self.add_forces(&mut model, &names)?;
         self.add_pairs(&mut model, &names)?;
         self.add_joints(&mut model, &names)?;
@@ -76,7 +94,12 @@ impl Scene {
             .iter()
             .enumerate()
             .map(|(i, s)| ("soft body", &s.name, Owner::Solid(SoftId(i as u32))));
-        for (kind, name, owner) in bodies.chain(particles).chain(solids) {
+        let sheets = self
+            .sheets
+            .iter()
+            .enumerate()
+            .map(|(i, s)| ("cloth", &s.name, Owner::Solid(SoftId((self.solids.len() + i) as u32))));
+        for (kind, name, owner) in bodies.chain(particles).chain(solids).chain(sheets) {
             if name.is_empty() {
                 let (Owner::Body(BodyId(i)) | Owner::Node(NodeId(i)) | Owner::Solid(SoftId(i))) = owner;
                 return err(format!("{kind} number {}", i + 1), "the name is empty; give it one");
@@ -163,8 +186,8 @@ impl Scene {
                     let Owner::Solid(solid) = owner(body)? else {
                         return err(item, format!("`{body}` is not a soft body; read its pose instead"));
                     };
-                    let (tet, weights) = model.solids[solid.index()].find(*at);
-                    SensorKind::Point { solid, tet, weights }
+                    let (vertices, weights) = model.solids[solid.index()].find(*at);
+                    SensorKind::Point { solid, vertices, weights }
                 }
                 Reads::Joint(name) => {
                     let joint = find_joint(model, &item, name)?;
@@ -249,6 +272,7 @@ fn add_body(model: &mut Model, id: BodyId, body: &Body, held: &[MassProps]) -> R
         moments: Vec3::INFINITY,
         principal: crate::linalg::Quat::IDENTITY,
         shapes: first..model.shapes.len(),
+        link: None,
     };
     if free {
         (out.moments, out.principal) = principal(mass.inertia);

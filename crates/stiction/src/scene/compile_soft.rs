@@ -1,20 +1,22 @@
 //! Deformable solids: from the user's description to numbered nodes, held vertices and elements.
 
 use super::compile::{err, find, friction_coefficient, pose, restitution, vector};
+use super::compile_spring::not_negative;
 use super::mass::MassProps;
 use super::{
-    MassMatrix, Model, ModelNode, ModelShape, ModelSolid, Motion, NodeSelection, Owner, Scene, SoftBody,
-    SurfaceFriction,
+    Attachment, EmbeddedSurface, FibreLayer, MassMatrix, Model, ModelNode, ModelShape, ModelSolid,
+    NodeSelection, Owner, Scene, SoftBody, SurfaceFriction,
 };
 use crate::coords::{Anchor, BlockKind, BodyId, NodeId, Pose, ShapeId, SoftId, State};
-use crate::elastic::TetAssembly;
+use crate::elastic::{Fibre, TetAssembly};
 use crate::error::SceneError;
 use crate::linalg::{Mat3, Vec3};
 use crate::mesh::{Locator, Surface, TetMesh};
-use parry3d_f64::shape::SharedShape;
+use parry3d_f64::query::PointQueryWithLocation;
+use parry3d_f64::shape::{SharedShape, Triangle};
 use std::collections::HashMap;
 
-type Names<'a> = HashMap<&'a str, Owner>;
+pub(super) type Names<'a> = HashMap<&'a str, Owner>;
 
 impl Scene {
     /// Masses of the soft nodes that each body holds, in the frame of the body.
@@ -33,30 +35,115 @@ impl Scene {
                 }
             }
         }
+        for sheet in &self.sheets {
+            sheet.held_masses(&self.bodies, names, &mut held)?;
+        }
         Ok(held)
     }
 }
 
 /// Who holds a vertex.
 #[derive(Clone, Copy, PartialEq)]
-enum Holder {
+pub(super) enum Holder {
     World,
     Body(BodyId),
 }
 
+impl Holder {
+    /// The point that is at `x` at t = 0.
+    pub(super) fn anchor(self, model: &Model, x: Vec3) -> Anchor {
+        match self {
+            Holder::World => Anchor::World { p: x },
+            Holder::Body(b) => {
+                let body = &model.bodies[b.index()];
+                Anchor::on_body(model, b, body.pose_at_start().inverse_transform_point(x) - body.com)
+            }
+        }
+    }
+}
+
 impl SoftBody {
     fn check(&self, item: &str) -> Result<(), SceneError> {
-        self.mesh.check().map_err(|e| SceneError::new(item, e.to_string()))?;
+        self.mesh.check().map_err(|e| SceneError::new(item, format!("{e}; {}", e.remedy())))?;
         self.material.check().map_err(|e| SceneError::new(item, e.to_string()))?;
         vector(item, "the velocity", self.velocity)?;
         vector(item, "the spin", self.spin)?;
         friction_coefficient(item, self.friction)?;
         restitution(item, self.restitution)?;
         self.damping.check().map_err(|e| SceneError::new(item, e.to_string()))?;
-        if !(self.thickness.is_finite() && self.thickness >= 0.0) {
-            return err(item, format!("thickness must be finite and not negative; got {}", self.thickness));
+        for (k, layer) in self.fibres.iter().enumerate() {
+            let which = format!("{item}, fibre layer {}", k + 1);
+            self.some_tets_in(&which, layer.min, layer.max)?;
+            vector(&which, "the direction", layer.direction)?;
+            if layer.direction == Vec3::ZERO {
+                return err(which, "the direction has zero length; give one along the fibres");
+            }
+            not_negative(&which, "the stiffness", layer.stiffness)?;
+            if !layer.tension.is_finite() {
+                return err(which, format!("the tension must be finite; got {}", layer.tension));
+            }
         }
-        Ok(())
+        for (k, inflation) in self.inflations.iter().enumerate() {
+            let which = format!("{item}, inflation {}", k + 1);
+            self.some_tets_in(&which, inflation.min, inflation.max)?;
+            let keys = &inflation.pressure;
+            let good =
+                keys.iter().flatten().all(|x| x.is_finite()) && keys.windows(2).all(|w| w[0][0] < w[1][0]);
+            if keys.is_empty() || !good {
+                return err(which, "it needs finite pressures at increasing times, and at least one");
+            }
+        }
+        not_negative(item, "thickness", self.thickness)
+    }
+
+    /// An error where a box holds the middle of no tetrahedron.
+    fn some_tets_in(&self, which: &str, min: Vec3, max: Vec3) -> Result<(), SceneError> {
+        if !self.tets_in(min, max).is_empty() {
+            return Ok(());
+        }
+        let (low, high) = bounds(&self.mesh.vertices);
+        err(
+            which,
+            format!(
+                "no tetrahedron has its middle in the box from {min} to {max}; the mesh reaches from {low} to {high} m"
+            ),
+        )
+    }
+
+    /// Tetrahedra whose middle lies in a box.
+    fn tets_in(&self, min: Vec3, max: Vec3) -> Vec<u32> {
+        let middle = |t: usize| self.mesh.corners(t).iter().sum::<Vec3>() / 4.0;
+        let inside = |t: &usize| middle(*t).cmpge(min).all() && middle(*t).cmple(max).all();
+        (0..self.mesh.tets.len()).filter(inside).map(|t| t as u32).collect()
+    }
+
+    fn fibres_by_tet(&self) -> Vec<Fibre> {
+        let layer = |l: &FibreLayer| {
+            let FibreLayer { direction, stiffness, tension, .. } = *l;
+            self.tets_in(l.min, l.max).into_iter().map(move |tet| Fibre {
+                tet,
+                direction,
+                stiffness,
+                tension,
+            })
+        };
+        self.fibres.iter().flat_map(layer).collect()
+    }
+
+    fn embed_visual(&self, item: &str) -> Result<Option<EmbeddedSurface>, SceneError> {
+        let Some(v) = &self.visual else { return Ok(None) };
+        if let Some(i) = v.vertices.iter().position(|x| !x.is_finite()) {
+            return err(item, format!("vertex {i} of the visual surface is not finite; export it again"));
+        }
+        let count = v.vertices.len() as u32;
+        if let Some(t) = v.triangles.iter().position(|t| t.iter().any(|&k| k >= count)) {
+            return err(
+                item,
+                format!("triangle {t} of the visual surface names a vertex beyond its {count}; count from 0"),
+            );
+        }
+        let vertices = Locator::new(&self.mesh).embed_surface(v);
+        Ok(Some(EmbeddedSurface { vertices, triangles: v.triangles.clone() }))
     }
 
     /// A quarter of each tetrahedron to each of its vertices [kg].
@@ -72,52 +159,7 @@ impl SoftBody {
 
     /// Who holds each vertex.
     fn holders(&self, item: &str, names: &Names) -> Result<Vec<Option<Holder>>, SceneError> {
-        let count = self.mesh.vertices.len();
-        let mut holders = vec![None; count];
-        for (k, a) in self.attachments.iter().enumerate() {
-            let which = format!("{item}, attachment {}", k + 1);
-            let holder = match &a.to {
-                None => Holder::World,
-                Some(name) => match find(names, &which, name)? {
-                    Owner::Body(b) => Holder::Body(b),
-                    _ => {
-                        return err(
-                            which,
-                            format!("`{name}` is not a rigid body; nodes attach to rigid bodies"),
-                        );
-                    }
-                },
-            };
-            if let NodeSelection::Nodes(nodes) = &a.nodes
-                && let Some(n) = nodes.iter().find(|n| **n as usize >= count)
-            {
-                return err(which, format!("there is no node {n}; the mesh has {count}, counted from 0"));
-            }
-            let mut any = false;
-            for (i, x) in self.mesh.vertices.iter().enumerate() {
-                if !a.nodes.holds(i as u32, *x) {
-                    continue;
-                }
-                any = true;
-                if holders[i].is_some_and(|h| h != holder) {
-                    return err(which, format!("node {i} is already held by another; a node has one holder"));
-                }
-                holders[i] = Some(holder);
-            }
-            if !any {
-                let problem = match &a.nodes {
-                    NodeSelection::Nodes(_) => "it names no node; list at least one".to_string(),
-                    NodeSelection::Box { min, max } => {
-                        let (low, high) = self.mesh.bounds().unwrap_or_default();
-                        format!(
-                            "no node lies in the box from {min} to {max}; the mesh reaches from {low} to {high} m"
-                        )
-                    }
-                };
-                return err(which, problem);
-            }
-        }
-        Ok(holders)
+        holders(item, &self.attachments, &self.mesh.vertices, names)
     }
 
     /// Numbers the nodes and adds the solid. Bodies are in the model already, with the masses that they hold.
@@ -140,18 +182,10 @@ impl SoftBody {
         for (i, holder) in self.holders(&item, names)?.into_iter().enumerate() {
             let x = start[i];
             vertices.push(match holder {
-                Some(Holder::World) => Anchor::World { p: x },
-                Some(Holder::Body(b)) => {
-                    let body = &model.bodies[b.index()];
-                    let at_start = match body.motion {
-                        Motion::Free => body.start,
-                        ref path => path.pose_at(&body.start, 0.0),
-                    };
-                    Anchor::on_body(model, b, at_start.inverse_transform_point(x) - body.com)
-                }
+                Some(holder) => holder.anchor(model, x),
                 None => {
                     let node = NodeId(model.nodes.len() as u32);
-                    let shape = (on_surface[i] && self.collide).then(|| ShapeId(model.shapes.len() as u32));
+                    let shape = (on_surface[i] && self.collide).then_some(ShapeId(model.shapes.len() as u32));
                     if shape.is_some() {
                         model.shapes.push(ModelShape {
                             owner: Owner::Node(node),
@@ -191,8 +225,11 @@ impl SoftBody {
             &material_of,
             self.damping,
         )
+        .and_then(|e| e.with_fibres(&self.fibres_by_tet()))
         .map_err(|e| SceneError::new(&item, e.to_string()))?;
         model.solids.push(ModelSolid {
+            inflations: self.inflations.iter().map(|i| (i.clone(), self.tets_in(i.min, i.max))).collect(),
+            visual: self.embed_visual(&item)?,
             name: self.name.clone(),
             vertices,
             elements,
@@ -203,9 +240,71 @@ impl SoftBody {
             consistent_mass: self.mass == MassMatrix::Consistent,
             nodes: first..model.nodes.len(),
             edge,
+            self_contact: self.self_contact,
+            rigid_edges: self.rigid_edges,
         });
         Ok(())
     }
+}
+
+/// Who holds each of the vertices of a mesh or sheet.
+pub(super) fn holders(
+    item: &str,
+    attachments: &[Attachment],
+    vertices: &[Vec3],
+    names: &Names,
+) -> Result<Vec<Option<Holder>>, SceneError> {
+    let count = vertices.len();
+    let mut holders = vec![None; count];
+    for (k, a) in attachments.iter().enumerate() {
+        let which = format!("{item}, attachment {}", k + 1);
+        let holder = match &a.to {
+            None => Holder::World,
+            Some(name) => match find(names, &which, name)? {
+                Owner::Body(b) => Holder::Body(b),
+                _ => {
+                    return err(which, format!("`{name}` is not a rigid body; nodes attach to rigid bodies"));
+                }
+            },
+        };
+        if let NodeSelection::Nodes(nodes) = &a.nodes
+            && let Some(n) = nodes.iter().find(|n| **n as usize >= count)
+        {
+            return err(which, format!("there is no node {n}; the mesh has {count}, counted from 0"));
+        }
+        let mut any = false;
+        for (i, x) in vertices.iter().enumerate() {
+            if !a.nodes.holds(i as u32, *x) {
+                continue;
+            }
+            any = true;
+            if holders[i].is_some_and(|h| h != holder) {
+                return err(
+                    which,
+                    format!("node {i} is held by another attachment already; leave it out of one of the two"),
+                );
+            }
+            holders[i] = Some(holder);
+        }
+        if !any {
+            let problem = match &a.nodes {
+                NodeSelection::Nodes(_) => "it names no node; list at least one".to_string(),
+                NodeSelection::Box { min, max } => {
+                    let (low, high) = bounds(vertices);
+                    format!(
+                        "no node lies in the box from {min} to {max}; the mesh reaches from {low} to {high} m"
+                    )
+                }
+            };
+            return err(which, problem);
+        }
+    }
+    Ok(holders)
+}
+
+fn bounds(points: &[Vec3]) -> (Vec3, Vec3) {
+    let low = points.iter().fold(Vec3::INFINITY, |m, x| m.min(*x));
+    (low, points.iter().fold(Vec3::NEG_INFINITY, |m, x| m.max(*x)))
 }
 
 impl ModelSolid {
@@ -221,10 +320,25 @@ impl ModelSolid {
         self.elements.energy(&x)
     }
 
-    /// The tetrahedron that holds a point of the rest shape (or the nearest one) and its weights there.
-    pub(super) fn find(&self, at: Vec3) -> (u32, [f64; 4]) {
+    /// Four vertices and their weights at a point of the rest shape, or at the nearest one. Of a sheet three count.
+    pub(super) fn find(&self, at: Vec3) -> ([u32; 4], [f64; 4]) {
+        if self.tets.is_empty() {
+            return self.find_on_surface(at);
+        }
         let mesh = TetMesh { vertices: self.rest.clone(), tets: self.tets.clone() };
         let e = Locator::new(&mesh).embed(at);
-        (e.tet, e.weights)
+        (self.tets[e.tet as usize], e.weights)
+    }
+
+    fn find_on_surface(&self, at: Vec3) -> ([u32; 4], [f64; 4]) {
+        let place = |t: &[u32; 3]| {
+            let [a, b, c] = t.map(|v| self.rest[v as usize]);
+            let (point, where_) = Triangle::new(a, b, c).project_local_point_and_get_location(at, true);
+            let weights = where_.barycentric_coordinates().unwrap_or([1.0, 0.0, 0.0]);
+            (point.point.distance_squared(at), *t, weights)
+        };
+        let nearest = self.surface.iter().map(place).min_by(|a, b| a.0.total_cmp(&b.0));
+        let (_, [a, b, c], [u, v, w]) = nearest.expect("a sheet has triangles");
+        ([a, b, c, a], [u, v, w, 0.0])
     }
 }

@@ -2,20 +2,28 @@
 
 mod compile;
 mod compile_joint;
+mod compile_rod;
+mod compile_sheet;
 mod compile_soft;
+mod compile_spring;
 mod geometry;
 mod joint;
 mod mass;
 mod model;
 mod model_joint;
+mod model_slender;
+mod rod_path;
+mod slender;
 mod soft;
 
 pub use joint::{Joint, JointAnchor, JointKind, JointSprings, Motor, Path, Spring, Target};
 pub use model::{
-    Model, ModelBody, ModelForce, ModelNode, ModelPair, ModelSensor, ModelShape, ModelSolid, Owner,
-    SensorKind,
+    EmbeddedSurface, Model, ModelBody, ModelForce, ModelNode, ModelPair, ModelSensor, ModelShape, ModelSolid,
+    Owner, SensorKind,
 };
-pub use soft::{Attachment, MassMatrix, NodeSelection, SoftBody};
+pub use model_slender::{ModelRod, ModelRodJoint, ModelSheet, ModelSpring, RodEnd};
+pub use slender::{Fixing, RestShape, Rod, RodHold, Sheet, SpringEnd, SpringSpec};
+pub use soft::{Attachment, FibreLayer, Inflation, MassMatrix, NodeSelection, SoftBody};
 
 pub use model_joint::{JointBlock, JointPlace, JointRow, Measure, ModelJoint, Role};
 
@@ -35,6 +43,12 @@ pub struct Scene {
     pub particles: Vec<Particle>,
     /// Deformable solids.
     pub solids: Vec<SoftBody>,
+    /// Springs, dampers and ropes.
+    pub springs: Vec<SpringSpec>,
+    /// Rods and cables.
+    pub rods: Vec<Rod>,
+    /// Sheets of cloth.
+    pub sheets: Vec<Sheet>,
     /// What holds bodies together.
     pub joints: Vec<Joint>,
     /// Forces and torques on bodies and particles.

@@ -1,9 +1,10 @@
 //! The compiled scene: constant, flat, numbered.
 
-use super::{ContactSettings, Ease, Keyframe, Motion};
+use super::{ContactSettings, Ease, Keyframe, ModelRod, ModelSheet, ModelSpring, Motion};
 use crate::coords::{Anchor, BodyId, Layout, NodeId, Pose, ShapeId, SoftId, State, rotation};
 use crate::elastic::TetAssembly;
 use crate::linalg::{Mat3, Quat, Vec3};
+use crate::mesh::Embedding;
 use parry3d_f64::shape::SharedShape;
 
 /// Everything about a scene that does not change while it runs.
@@ -19,8 +20,14 @@ pub struct Model {
     pub bodies: Vec<ModelBody>,
     /// Particles in scene order, then the nodes of deformable solids that move freely.
     pub nodes: Vec<ModelNode>,
-    /// Deformable solids in scene order.
+    /// Deformable solids in scene order, then sheets.
     pub solids: Vec<ModelSolid>,
+    /// Springs in scene order.
+    pub springs: Vec<ModelSpring>,
+    /// Rods in scene order.
+    pub rods: Vec<ModelRod>,
+    /// Sheets in scene order; each is one of the solids, too.
+    pub sheets: Vec<ModelSheet>,
     /// Collision shapes, body by body, then one per particle, then one per free surface node of each solid.
     pub shapes: Vec<ModelShape>,
     /// Joints in scene order.
@@ -64,9 +71,16 @@ pub struct ModelBody {
     pub principal: Quat,
     /// Its shapes, a range of [`Model::shapes`].
     pub shapes: std::ops::Range<usize>,
+    /// Of which rod it is a link, and which one, as places in [`Model::rods`] and along the rod.
+    pub link: Option<(usize, usize)>,
 }
 
 impl ModelBody {
+    /// Pose of the body frame at t = 0, from its path where it has one.
+    pub fn pose_at_start(&self) -> Pose {
+        self.motion.pose_at(&self.start, 0.0)
+    }
+
     /// Inertia about the centre of mass in world axes [kg·m²] at the orientation `r` of the body.
     pub fn world_inertia(&self, r: Quat) -> Mat3 {
         let axes = Mat3::from_quat(r * self.principal);
@@ -108,7 +122,7 @@ pub struct ModelSolid {
     pub vertices: Vec<Anchor>,
     /// Positions at rest in the frame of the mesh [m].
     pub rest: Vec<Vec3>,
-    /// Vertices of each tetrahedron.
+    /// Vertices of each tetrahedron; a sheet has none.
     pub tets: Vec<[u32; 4]>,
     /// Triangles of its surface, counter-clockwise seen from outside.
     pub surface: Vec<[u32; 3]>,
@@ -122,6 +136,23 @@ pub struct ModelSolid {
     pub nodes: std::ops::Range<usize>,
     /// Mean length of its edges [m].
     pub edge: f64,
+    /// Its surface touches itself.
+    pub self_contact: bool,
+    /// Pressures over time, with the tetrahedra in which they act.
+    pub inflations: Vec<(super::Inflation, Vec<u32>)>,
+    /// The surface that is drawn instead of its own.
+    pub visual: Option<EmbeddedSurface>,
+    /// Corners and edges of rigid bodies touch its faces.
+    pub rigid_edges: bool,
+}
+
+/// A surface that moves with the tetrahedra of a solid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EmbeddedSurface {
+    /// Where its vertices sit.
+    pub vertices: Vec<Embedding>,
+    /// Its triangles, by vertex.
+    pub triangles: Vec<[u32; 3]>,
 }
 
 /// To whom a shape belongs.
@@ -186,9 +217,9 @@ pub enum SensorKind {
     Point {
         /// The solid.
         solid: SoftId,
-        /// The tetrahedron that holds it.
-        tet: u32,
-        /// Weights of its vertices.
+        /// Vertices of the solid.
+        vertices: [u32; 4],
+        /// Their weights.
         weights: [f64; 4],
     },
     /// Position and rate of this joint.
@@ -296,6 +327,7 @@ impl Model {
         let kind = match self.whole(owner) {
             Owner::Body(_) => "body",
             Owner::Node(_) => "particle",
+            Owner::Solid(s) if self.solids[s.index()].tets.is_empty() => "cloth",
             Owner::Solid(_) => "soft body",
         };
         format!("{kind} `{}`", self.name_of(owner))
@@ -313,6 +345,18 @@ impl Model {
     /// Position of a vertex of a solid [m].
     pub fn vertex_position(&self, state: &State, solid: SoftId, vertex: usize) -> Vec3 {
         self.solids[solid.index()].vertices[vertex].position(self, state)
+    }
+
+    /// True for two links of one rod that are too near each other along it to touch.
+    pub fn are_near_links(&self, a: Owner, b: Owner) -> bool {
+        let link = |o| match o {
+            Owner::Body(b) => self.bodies[b.index()].link,
+            _ => None,
+        };
+        match (link(a), link(b)) {
+            (Some((rod, i)), Some((other, j))) => rod == other && i.abs_diff(j) < self.rods[rod].apart,
+            _ => false,
+        }
     }
 
     /// The rule of a pair of bodies or solids, if the scene gives one.

@@ -3,7 +3,7 @@
 use crate::coords::Pose;
 use crate::elastic::{Damping, Material};
 use crate::linalg::Vec3;
-use crate::mesh::TetMesh;
+use crate::mesh::{TetMesh, TriMesh};
 
 /// A deformable solid: a tetrahedral mesh with a material.
 #[derive(Clone, Debug)]
@@ -26,6 +26,12 @@ pub struct SoftBody {
     pub mass: MassMatrix,
     /// Nodes that follow the world or a body.
     pub attachments: Vec<Attachment>,
+    /// Stiff directions of parts of it, and muscles.
+    pub fibres: Vec<FibreLayer>,
+    /// Pressures inside parts of it, over time.
+    pub inflations: Vec<Inflation>,
+    /// A surface that is drawn in place of its own: it moves with the mesh and touches nothing.
+    pub visual: Option<TriMesh>,
     /// Friction coefficient of its surface.
     pub friction: f64,
     /// Restitution of its surface, 0 to 1.
@@ -34,6 +40,11 @@ pub struct SoftBody {
     pub thickness: f64,
     /// False: its surface touches nothing.
     pub collide: bool,
+    /// True: its surface touches itself too.
+    pub self_contact: bool,
+    /// True: corners and edges of rigid bodies touch its faces. False: only its own nodes touch rigid bodies, which is
+    /// enough, and faster, where these are large and flat against its elements.
+    pub rigid_edges: bool,
 }
 
 impl SoftBody {
@@ -49,10 +60,15 @@ impl SoftBody {
             damping: Damping::default(),
             mass: MassMatrix::default(),
             attachments: Vec::new(),
+            fibres: Vec::new(),
+            inflations: Vec::new(),
+            visual: None,
             friction: 0.5,
             restitution: 0.0,
             thickness: 0.0,
             collide: true,
+            self_contact: false,
+            rigid_edges: true,
         }
     }
 
@@ -87,6 +103,46 @@ pub struct Attachment {
     pub nodes: NodeSelection,
     /// The body that they follow; `None`: they stay where they are.
     pub to: Option<String>,
+}
+
+/// Fibres through all tetrahedra whose middle lies in a box of the rest shape.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FibreLayer {
+    /// Smallest coordinates [m], in the frame of the mesh.
+    pub min: Vec3,
+    /// Largest coordinates [m].
+    pub max: Vec3,
+    /// Direction of the fibres at rest.
+    pub direction: Vec3,
+    /// What they add to Young's modulus along them [Pa].
+    pub stiffness: f64,
+    /// What they pull with at rest length [Pa]; negative pushes.
+    pub tension: f64,
+}
+
+/// A pressure in all tetrahedra whose middle lies in a box of the rest shape: they swell, as a chamber does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inflation {
+    /// Smallest coordinates [m], in the frame of the mesh.
+    pub min: Vec3,
+    /// Largest coordinates [m].
+    pub max: Vec3,
+    /// Times [s] and pressures [Pa], in order of time: straight lines between them, constant before and after.
+    pub pressure: Vec<[f64; 2]>,
+}
+
+impl Inflation {
+    /// The pressure at a time [Pa].
+    pub fn at(&self, t: f64) -> f64 {
+        let keys = &self.pressure;
+        let after = keys.partition_point(|k| k[0] <= t);
+        match (after.checked_sub(1).map(|i| keys[i]), keys.get(after)) {
+            (Some(a), Some(b)) => a[1] + (b[1] - a[1]) * (t - a[0]) / (b[0] - a[0]),
+            (Some(end), None) => end[1],
+            (None, Some(start)) => start[1],
+            (None, None) => 0.0,
+        }
+    }
 }
 
 /// Some nodes of a mesh.

@@ -12,6 +12,7 @@ use crate::collide::Contact;
 use crate::contact::warm::WarmCache;
 use crate::contact::{ContactKey, ContactProblem, Solution};
 use crate::coords::State;
+use crate::dynamics::Slender;
 use crate::error::StepError;
 use crate::integrate::Scheme;
 use crate::linalg::Vec3;
@@ -130,6 +131,19 @@ impl Simulation {
         format!("{} – {}", name(key.shape_a), name(key.shape_b))
     }
 
+    /// Block `c` of the problem of the last step in words: the pair of a contact, or the name of a joint.
+    pub fn describe_block(&self, c: usize) -> String {
+        match self.problem().key.get(c) {
+            Some(key) => self.describe(key),
+            None => {
+                let mut blocks =
+                    self.model.joints.iter().flat_map(|j| std::iter::repeat_n(j, j.blocks.len()));
+                let joint = blocks.nth(c - self.problem().key.len());
+                joint.map_or(String::new(), |j| format!("joint `{}`", j.name))
+            }
+        }
+    }
+
     /// State, warm cache and step count.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
@@ -150,7 +164,8 @@ impl Simulation {
 
     /// Energies now.
     pub fn energy(&self) -> Energy {
-        let elastic = self.model.solids.iter().map(|s| s.energy(&self.model, &self.state)).sum();
+        let solids: f64 = self.model.solids.iter().map(|s| s.energy(&self.model, &self.state)).sum();
+        let elastic = solids + Slender::energy(&self.model, &self.state);
         report::energy(&self.model, &self.state, elastic)
     }
 
@@ -170,11 +185,8 @@ impl Simulation {
                     self.model.solids[s.index()].mean(|a| a.position(&self.model, &self.state)).to_array(),
                 );
             }
-            SensorKind::Point { solid, tet, weights } => {
-                let s = &self.model.solids[solid.index()];
-                let x = |k: usize| {
-                    s.vertices[s.tets[tet as usize][k] as usize].position(&self.model, &self.state)
-                };
+            SensorKind::Point { solid, vertices, weights } => {
+                let x = |k: usize| self.model.vertex_position(&self.state, solid, vertices[k] as usize);
                 out.extend((0..4).map(|k| weights[k] * x(k)).sum::<Vec3>().to_array());
             }
             SensorKind::Velocity(Owner::Body(b)) => {

@@ -1,6 +1,6 @@
 //! The shared velocity-level step: collide → linearise → contact problem → solver → advance.
 
-use super::joints::{JointMemory, Joints, set_inertia};
+use super::joints::{JointMemory, Joints, set_inertia, turn_inertia};
 use super::recovery::{Recovery, SLOP};
 use super::{SimSettings, StepReport, report};
 use crate::collide::{Collider, Contact};
@@ -8,7 +8,7 @@ use crate::contact::residual::Yardstick;
 use crate::contact::warm::{Carried, Matching, WarmCache};
 use crate::contact::{ContactKey, ContactProblem, Residuals, Solution, Term};
 use crate::coords::{Anchor, BodyId, NodeId, ShapeId, State, rotation};
-use crate::dynamics::Solids;
+use crate::dynamics::{Slender, Solids};
 use crate::error::StepError;
 use crate::integrate::{Scheme, advance};
 use crate::linalg::{BlockMat, Vec3};
@@ -29,6 +29,9 @@ pub struct VelocityStepper {
     /// Where elastic forces are linearised again.
     there: State,
     solids: Solids,
+    slender: Slender,
+    /// Some dofs are coupled by elastic forces.
+    elastic_parts: bool,
     /// M, block diagonal unless some solid has a consistent mass matrix.
     mass: BlockMat,
     problem: ContactProblem,
@@ -58,7 +61,8 @@ pub struct VelocityStepper {
 
 impl VelocityStepper {
     pub fn new(model: &Model, settings: SimSettings) -> VelocityStepper {
-        let a = BlockMat::with_pattern(&model.layout, &Solids::pattern(model));
+        let coupled = [Solids::pattern(model), Slender::pattern(model)].concat();
+        let a = BlockMat::with_pattern(&model.layout, &coupled);
         VelocityStepper {
             settings,
             collider: Collider::new(model),
@@ -69,6 +73,8 @@ impl VelocityStepper {
             ahead: State::default(),
             there: State::default(),
             solids: Solids::new(model, &a),
+            slender: Slender::default(),
+            elastic_parts: !(model.solids.is_empty() && Slender::is_empty(model)),
             mass: BlockMat::with_pattern(&model.layout, &Solids::mass_pattern(model)),
             problem: ContactProblem { a, places: places(model), ..ContactProblem::default() },
             solution: Solution::default(),
@@ -149,7 +155,9 @@ impl VelocityStepper {
         if self.joints.are_unloaded() {
             // How taut they are is known only now.
             self.joints.collect(model, &self.problem, &self.solution.lambda, self.contacts.len());
-            self.joints.stiffen(model, state, h, self.settings.scheme.weights(h), &mut self.problem.a);
+            self.joints.add_stiffness(&mut self.problem.a, -1.0);
+            self.joints.find_stiffness(model, state, h, self.settings.scheme.weights(h));
+            self.joints.add_stiffness(&mut self.problem.a, 1.0);
             solved = self.solver.solve(&self.problem, &mut self.solution, trace);
         }
         report.times.solve = clock.lap();
@@ -169,7 +177,7 @@ impl VelocityStepper {
             report.times.solve += clock.lap();
         }
         for _ in 1..self.settings.linearizations {
-            if self.solids.is_empty() {
+            if !self.elastic_parts {
                 break;
             }
             self.relinearize(model, state, h);
@@ -183,8 +191,9 @@ impl VelocityStepper {
                 break;
             }
         }
+        let mut last = f64::INFINITY;
         for _ in 0..MOST_JOINT_PASSES {
-            if !self.joints_are_off(model, state, h) {
+            if !self.joints_are_off(model, state, h, &mut last) {
                 break;
             }
             report.times.assemble += clock.lap();
@@ -233,7 +242,8 @@ impl VelocityStepper {
         }
         self.joints.count_turns(model, state);
         report.t = state.t;
-        report.energy = report::energy(model, state, self.solids.energy(model, state));
+        report.energy =
+            report::energy(model, state, self.solids.energy(model, state) + Slender::energy(model, state));
         check_finite(model, state)?;
         report.times.advance = clock.lap();
         Ok(())
@@ -295,10 +305,11 @@ impl VelocityStepper {
         self.solution.v.extend(state.v.iter().zip(&self.smooth).map(|(v, s)| v + share * (s - v)));
         self.mass.mul(&self.solution.v, &mut p.b);
         p.a.assign(&self.mass);
-        if !self.solids.is_empty() {
+        if self.elastic_parts {
             self.elastic.clear();
             self.elastic.resize(p.b.len(), 0.0);
             self.solids.add_to(model, state, w, Some(h), &mut p.a, &mut self.elastic);
+            self.slender.add_to(model, state, w, Some(h), &mut p.a, &mut self.elastic);
             for (b, e) in p.b.iter_mut().zip(&self.elastic) {
                 *b += e;
             }
@@ -307,7 +318,8 @@ impl VelocityStepper {
                 self.solution.v[n.dof..n.dof + 3].copy_from_slice(&state.v[n.dof..n.dof + 3]);
             }
         }
-        self.joints.stiffen(model, state, h, w, &mut p.a);
+        self.joints.find_stiffness(model, state, h, w);
+        self.joints.add_stiffness(&mut p.a, 1.0);
     }
 
     /// Newton's next step for the non-linear elastic forces: the same equations, linearised where the velocities found
@@ -328,13 +340,14 @@ impl VelocityStepper {
         p.a.clear();
         self.elastic.fill(0.0);
         self.solids.add_to(model, &self.there, w, None, &mut p.a, &mut self.elastic);
+        self.slender.add_to(model, &self.there, w, None, &mut p.a, &mut self.elastic);
         p.a.mul(&self.solution.v, &mut self.moved_a);
         for i in 0..p.b.len() {
             self.elastic[i] += self.moved_a[i];
             p.b[i] += self.elastic[i];
         }
         p.a.add(&self.mass);
-        self.joints.stiffen(model, state, h, w, &mut p.a);
+        self.joints.add_stiffness(&mut p.a, 1.0);
     }
 
     /// Rows of J, bias and friction of every contact, and the impulses of the last step as a guess.
@@ -371,13 +384,13 @@ impl VelocityStepper {
     }
 
     /// True when the velocities found lead rigid joints to where they do not hold; the problem then knows by how much.
-    fn joints_are_off(&mut self, model: &Model, state: &State, h: f64) -> bool {
+    fn joints_are_off(&mut self, model: &Model, state: &State, h: f64, last: &mut f64) -> bool {
         if self.joints.is_empty() {
             return false;
         }
         self.look_ahead(model, state, h);
         let (first, x) = (self.contacts.len(), &self.solution);
-        self.joints.relinearize(model, &self.ahead, &mut self.problem, first, &x.v, &x.lambda)
+        self.joints.relinearize(model, &self.ahead, &mut self.problem, first, &x.v, &x.lambda, last)
     }
 
     /// Where the velocities found lead.
@@ -425,6 +438,10 @@ impl VelocityStepper {
                     (arm, v + Vec3::from_slice(&self.solution.v[b.dof + 3..]).cross(arm))
                 }
                 Anchor::Node(n) => (Vec3::ZERO, model.node_velocity(&self.ahead, n)),
+                Anchor::Surface { .. } => {
+                    let driven = driven_velocity(model, state, anchor, other, h);
+                    (Vec3::ZERO, driven + free_velocity(model, &self.ahead, anchor))
+                }
                 _ => (Vec3::ZERO, driven_velocity(model, state, anchor, other, h)),
             };
             let ((arm_a, v_a), (arm_b, v_b)) = (side(&c.a, &c.b), side(&c.b, &c.a));
@@ -436,6 +453,18 @@ impl VelocityStepper {
             }
             self.late.retain(|l| l.0 != c.key);
             self.late.push((c.key, [arm_a, arm_b]));
+            found = true;
+        }
+        // What was passed through altogether leaves no overlap behind.
+        self.collider.passed(model, (state, &self.ahead), h, &mut self.candidates);
+        for c in &self.candidates {
+            if self.late.iter().any(|l| l.0 == c.key) {
+                continue;
+            }
+            match self.contacts[..before].binary_search_by(|o| o.key.cmp(&c.key)) {
+                Ok(i) => self.contacts[i] = *c,
+                Err(_) => self.contacts.push(*c),
+            }
             found = true;
         }
         if found {
@@ -481,12 +510,14 @@ impl VelocityStepper {
         let (p, end, x) = (&mut self.problem, &mut self.end, &mut self.end_solution);
         end.b.resize(p.b.len(), 0.0);
         self.mass.mul(&self.smooth, &mut end.b);
-        if !self.solids.is_empty() {
+        if self.elastic_parts {
             // Elastic forces over the step are those of its middle: 2 (b_e − (A − M) v̂).
             let (av, mv) = (&mut self.moved_a, &mut self.moved_m);
             av.resize(p.b.len(), 0.0);
             mv.resize(p.b.len(), 0.0);
+            self.joints.add_stiffness(&mut p.a, -1.0);
             p.a.mul(&self.solution.v, av);
+            self.joints.add_stiffness(&mut p.a, 1.0);
             self.mass.mul(&self.solution.v, mv);
             for i in 0..end.b.len() {
                 end.b[i] += 2.0 * (self.elastic[i] - (av[i] - mv[i]));
@@ -500,7 +531,7 @@ impl VelocityStepper {
             self.ahead.v.clone_from(&state.v);
             advance(model, &mut self.ahead, &self.v_move, &self.v_move, h);
             report.joint_error = self.joints.project(model, &mut self.ahead);
-            set_inertia(&mut end.a, model, &self.ahead);
+            turn_inertia(&mut end.a, model, state, &self.ahead);
         }
         (end.h, end.force_per_lambda, end.velocity_scale) = (h, 1.0 / h, p.velocity_scale);
         end.clear_rows();
@@ -539,7 +570,7 @@ impl VelocityStepper {
         if !self.joints.is_empty() {
             self.joints.collect_end(model, (p, &self.solution.lambda, first), (end, &x.lambda, first_end));
             // `advance` takes velocities by the inertia at the start.
-            set_inertia(&mut end.a, model, state);
+            turn_inertia(&mut end.a, model, &self.ahead, state);
             for b in model.bodies.iter().filter(|b| b.block.is_some()) {
                 let w = Vec3::from_slice(&x.v[b.dof + 3..]);
                 let l = b.world_inertia(self.ahead.rigid_pose(b.q).rotation) * w;
@@ -582,7 +613,7 @@ const SAME_VELOCITY: f64 = 1e-13;
 /// Most times that a step looks for missed contacts and solves again.
 const MOST_PASSES: usize = 2;
 /// Most times that a step is solved again because rigid joints would not hold at its end.
-const MOST_JOINT_PASSES: usize = 4;
+const MOST_JOINT_PASSES: usize = 8;
 /// Overlaps ahead that exceed this share of the smaller shape are worth another solve.
 const MISSED: f64 = 5e-3;
 /// A body that moves this share of its reach farther than assumed may meet contacts that were not looked for:
@@ -639,7 +670,7 @@ fn places(model: &Model) -> Vec<Vec3> {
 fn is_soft(model: &Model, anchor: &Anchor) -> bool {
     match *anchor {
         Anchor::Node(n) => model.nodes[n.index()].solid.is_some(),
-        Anchor::Weighted { .. } => true,
+        Anchor::Weighted { .. } | Anchor::Surface { .. } => true,
         _ => false,
     }
 }
@@ -664,8 +695,47 @@ fn driven_velocity(model: &Model, state: &State, anchor: &Anchor, other: &Anchor
             let moved = then.translation + turn * (centre - now.translation) - centre;
             (moved + rotation::log(turn).cross(point - centre)) / h
         }
+        Anchor::Surface { .. } => {
+            let corners = anchor.corners(model);
+            corners.map(|(a, w)| w * driven_velocity(model, state, a, other, h)).sum()
+        }
         _ => Vec3::ZERO,
     }
+}
+
+/// Velocity of the part of a surface point that has columns.
+fn free_velocity(model: &Model, state: &State, anchor: &Anchor) -> Vec3 {
+    let free = anchor.corners(model).filter(|(a, _)| !matches!(a, Anchor::Kinematic { .. }));
+    free.map(|(a, w)| w * a.velocity(model, state)).sum()
+}
+
+/// Columns of a point of a surface: one term per free vertex, and one per body that holds vertices.
+fn surface_terms(model: &Model, state: &State, anchor: &Anchor, sign: f64) -> [Option<Term>; 4] {
+    let mut out: [Option<Term>; 4] = [None; 4];
+    for (k, (corner, w)) in anchor.corners(model).enumerate() {
+        match *corner {
+            Anchor::Node(n) => {
+                let n = &model.nodes[n.index()];
+                out[k] = Some(Term::Node { block: n.block as u32, dof: n.dof as u32, weight: sign * w });
+            }
+            Anchor::Rigid { body, .. } => {
+                let b = &model.bodies[body.index()];
+                let block = b.block.expect("a Rigid anchor has a block") as u32;
+                let x = corner.position(model, state) - Vec3::from_slice(&state.q[b.q..]);
+                // Σ w (v + ω × x) is one term with the mean arm.
+                match out.iter_mut().flatten().find(|t| t.block() == block as usize) {
+                    Some(Term::Rigid { sign: sum, arm, .. }) => {
+                        let total = *sum + sign * w;
+                        *arm = (*arm * *sum + x * (sign * w)) / total;
+                        *sum = total;
+                    }
+                    _ => out[k] = Some(Term::Rigid { block, dof: b.dof as u32, sign: sign * w, arm: x }),
+                }
+            }
+            _ => {}
+        }
+    }
+    out
 }
 
 /// Columns of both sides of a contact.
@@ -695,6 +765,7 @@ fn terms(model: &Model, state: &State, c: &Contact, late: Option<[Vec3; 2]>) -> 
                     out[k] = Some(Term::Node { block, dof, weight: sign * w[k] });
                 }
             }
+            Anchor::Surface { .. } => return surface_terms(model, state, anchor, sign),
             Anchor::Link { .. } => unreachable!("no model holds articulations yet"),
         }
         out

@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 pub mod brute;
+pub mod intersect;
 
 use stiction::contact::samples::Rng;
 use stiction::contact::{

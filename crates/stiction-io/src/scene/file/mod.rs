@@ -2,6 +2,8 @@
 //! The doc comments of the fields are what `stiction schema` prints.
 
 mod body;
+pub(crate) mod joint;
+pub(crate) mod slender;
 pub(crate) mod soft;
 
 pub(crate) use body::{Body, Friction, Keyframe, MeshKind, Motion, Repeat, Shape, ShapeKind};
@@ -14,7 +16,7 @@ use stiction::scene::Combine;
 use stiction::{Scheme, SolverKind};
 use toml::Spanned;
 
-/// A scene of rigid bodies, deformable solids and particles. SI units, z up, angles in degrees where a key ends in `_deg`.
+/// A scene of rigid bodies, deformable solids, cloth, rods, springs and particles. SI units, z up, angles in degrees where a key ends in `_deg`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SceneFile {
@@ -43,6 +45,18 @@ pub(crate) struct SceneFile {
     /// Deformable solids.
     #[serde(default)]
     pub soft: Vec<soft::Soft>,
+    /// What holds bodies together.
+    #[serde(default)]
+    pub joint: Vec<joint::Joint>,
+    /// Sheets of cloth.
+    #[serde(default)]
+    pub cloth: Vec<slender::Cloth>,
+    /// Rods and cables.
+    #[serde(default)]
+    pub rod: Vec<slender::Rod>,
+    /// Springs, dampers and ropes.
+    #[serde(default)]
+    pub spring: Vec<slender::Spring>,
     /// Forces and torques.
     #[serde(default)]
     pub force: Vec<Force>,
@@ -141,7 +155,7 @@ pub(crate) struct Particle {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Force {
-    /// Name of a free body, a soft body (all nodes share the force by their mass) or a particle.
+    /// Name of a free body, a soft body or cloth (all nodes share the force by their mass), or a particle.
     #[schemars(with = "String")]
     pub target: Spanned<String>,
     /// Force [N], world axes.
@@ -200,21 +214,23 @@ pub(crate) enum SensorKind {
     ContactForce(Spanned<String>),
     PairForce([Spanned<String>; 2]),
     Point(Point),
+    Joint(Spanned<String>),
+    JointForce(Spanned<String>),
     Energy,
 }
 
-/// A point of a soft body.
+/// A point of a soft body or cloth.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Point {
-    /// Name of the soft body.
+    /// Name of the soft body or cloth.
     #[schemars(with = "String")]
     pub soft: Spanned<String>,
     /// Where the point is in the frame of the mesh at rest [m].
     pub at: Triple,
 }
 
-/// A named read-out: exactly one of pose, velocity, point, contact_force, pair_force and energy.
+/// A named read-out: exactly one of pose, velocity, point, contact_force, pair_force, joint, joint_force and energy.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct SensorKeys {
@@ -233,8 +249,14 @@ struct SensorKeys {
     /// Sum of the contact forces on the first by the second [N], world axes.
     #[schemars(with = "Option<[String; 2]>")]
     pair_force: Option<[Spanned<String>; 2]>,
-    /// Position of a point of a soft body [m].
+    /// Position of a point of a soft body or cloth [m].
     point: Option<Point>,
+    /// Position [m or rad] and rate of this joint, b as seen from a.
+    #[schemars(with = "Option<String>")]
+    joint: Option<Spanned<String>>,
+    /// Force [N] and moment about its anchor [N·m] of this joint on its body b, world axes.
+    #[schemars(with = "Option<String>")]
+    joint_force: Option<Spanned<String>>,
     /// True: kinetic, potential, elastic and total energy of the scene [J].
     energy: Option<bool>,
 }
@@ -249,13 +271,16 @@ impl TryFrom<SensorKeys> for Sensor {
             k.contact_force.map(SensorKind::ContactForce),
             k.pair_force.map(SensorKind::PairForce),
             k.point.map(SensorKind::Point),
+            k.joint.map(SensorKind::Joint),
+            k.joint_force.map(SensorKind::JointForce),
             k.energy.and_then(|on| on.then_some(SensorKind::Energy)),
         ];
         let mut given = kinds.into_iter().flatten();
         match (given.next(), given.next()) {
             (Some(reads), None) => Ok(Sensor { name: k.name, reads }),
             _ => Err("a sensor reads exactly one of `pose = \"NAME\"`, `velocity = \"NAME\"`, \
-                      `point = { soft = \"NAME\", at = [x, y, z] }`, `contact_force = \"NAME\"`, `pair_force = [\"ON\", \"BY\"]` and `energy = true`"),
+                      `point = { soft = \"NAME\", at = [x, y, z] }`, `contact_force = \"NAME\"`, `pair_force = [\"ON\", \"BY\"]`, \
+                      `joint = \"NAME\"`, `joint_force = \"NAME\"` and `energy = true`"),
         }
     }
 }

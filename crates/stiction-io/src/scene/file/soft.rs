@@ -1,6 +1,8 @@
 //! The `[[soft]]` table: mesh, material, damping and what holds its nodes.
 
-use crate::scene::value::{Fraction, NonNegative, Number, Positive, Rotation, Sizes, Triple, exactly};
+use crate::scene::value::{
+    Direction, Fraction, NonNegative, Number, Positive, Rotation, Sizes, Triple, exactly,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -39,6 +41,15 @@ pub(crate) struct Soft {
     /// Nodes that the world or a rigid body holds.
     #[serde(default)]
     pub attach: Vec<Attach>,
+    /// Stiff directions of parts of it, and muscles.
+    #[serde(default)]
+    pub fibre: Vec<FibreLayer>,
+    /// Pressures inside parts of it.
+    #[serde(default)]
+    pub inflate: Vec<Inflate>,
+    /// A surface mesh (OBJ or STL, in the frame of the tetrahedra) that is drawn in its place.
+    #[schemars(with = "Option<String>")]
+    pub visual: Option<Spanned<String>>,
     /// Friction coefficient of its surface.
     pub friction: Option<NonNegative>,
     /// Restitution of its surface, 0 to 1.
@@ -47,6 +58,10 @@ pub(crate) struct Soft {
     pub thickness: Option<NonNegative>,
     /// False: its surface touches nothing.
     pub collide: Option<bool>,
+    /// True: its surface touches itself too.
+    pub self_contact: Option<bool>,
+    /// True (default): corners and edges of rigid bodies touch its faces. False: only its own nodes touch rigid bodies.
+    pub rigid_edges: Option<bool>,
 }
 
 /// Tetrahedra: exactly one of file, block, sphere, cylinder, torus, sheet and ring.
@@ -244,6 +259,32 @@ pub(crate) struct Damping {
     pub stiffness: Option<NonNegative>,
     /// Viscosity of the rate of Green's strain [Pa·s].
     pub viscosity: Option<NonNegative>,
+}
+
+/// Fibres through all tetrahedra whose middle lies in a box.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FibreLayer {
+    /// Smallest and largest coordinates of the box in the frame of the mesh [m].
+    #[serde(rename = "box", deserialize_with = "exactly")]
+    pub corners: [Triple; 2],
+    /// Direction of the fibres at rest.
+    pub direction: Direction,
+    /// What they add to Young's modulus along them [Pa].
+    pub stiffness: NonNegative,
+    /// What they pull with [Pa]; 0 where it is left out.
+    pub tension: Option<Number>,
+}
+
+/// A pressure in all tetrahedra whose middle lies in a box.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Inflate {
+    /// Smallest and largest coordinates of the box in the frame of the mesh [m].
+    #[serde(rename = "box", deserialize_with = "exactly")]
+    pub corners: [Triple; 2],
+    /// Pairs of time [s] and pressure [Pa]; straight lines between them.
+    pub pressure: Vec<[Number; 2]>,
 }
 
 /// Nodes that are held: exactly one of `nodes` and `box`.

@@ -11,6 +11,10 @@ use crate::solvers::measure::{FLOOR, backward_error, velocity_scale};
 /// 1e-8 of the weight, and what slides fast is judged no more mildly than what rests.
 const STILL_GOOD: f64 = 3.0;
 
+/// Without contacts Newton goes on to this in stage 0: the last step costs next to nothing, and mechanisms keep their
+/// energy by it.
+const ROWS_ALONE: f64 = 1e-14;
+
 /// Sweeps after which a warm start must be better than starting from zero.
 const MENDING_SWEEPS: usize = 10;
 
@@ -122,6 +126,10 @@ impl<'a, D: Delassus> Chain<'a, D> {
         if !small {
             self.aim = self.settings.tolerance;
         }
+        let rows_alone = small && (0..self.d.contacts()).all(|c| matches!(self.d.law(c), RoundLaw::Rows(_)));
+        if rows_alone {
+            self.aim = self.aim.min(ROWS_ALONE);
+        }
         let warm = guess.iter().any(|r| *r != Vec3::ZERO) && guess.iter().all(|r| r.is_finite());
         if warm {
             self.evaluate(guess, "warm");
@@ -149,8 +157,14 @@ impl<'a, D: Delassus> Chain<'a, D> {
             self.with(|s| &mut s.y, |chain, zero| chain.evaluate(zero, "zero"));
         }
         // Stage 0.
-        if warm && small && self.b.best.iter().any(|r| *r != Vec3::ZERO) {
+        if rows_alone || (warm && small && self.b.best.iter().any(|r| *r != Vec3::ZERO)) {
             self.polish_best(1e-6, 6, 1.0);
+        }
+        if rows_alone {
+            self.aim = self.settings.aim;
+            if self.best_velocity <= self.aim {
+                self.status = Some(Status::Converged);
+            }
         }
         // Stage 1.
         for (sweeps, prox) in [(self.settings.first_sweeps, 1e-6), (self.settings.second_sweeps, 1e-10)] {

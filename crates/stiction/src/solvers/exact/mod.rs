@@ -140,9 +140,10 @@ pub struct Exact {
     local: Buffers,
 }
 
-/// Coupled islands of at most this many dofs are solved through a factor of A.
+/// Coupled islands of at most this many dofs and contacts are solved on W, through a factor of A.
 const MOST_DIRECT: usize = 1200;
-/// … and larger ones too where Newton in velocity space fails and there are at most this many contacts.
+const MOST_DIRECT_CONTACTS: usize = 30;
+/// … and others too where Newton in velocity space fails and there are at most this many contacts.
 const MOST_COLUMNS: usize = 600;
 
 /// With fewer contacts than this in all, starting threads costs more than it gains.
@@ -187,7 +188,7 @@ impl ContactSolver for Exact {
             lane.r.clear();
             lane.r.extend(contacts.iter().map(|&c| lambda[c as usize] / p.law[c as usize].stretch()));
             let speed = p.velocity_scale;
-            let soft = islands.is_coupled(i) && dofs(p, islands.blocks(i)) > MOST_DIRECT;
+            let soft = islands.is_coupled(i) && is_large(p, islands.blocks(i), contacts.len());
             if soft {
                 lane.soft.set(SoftSettings { tolerance: settings.tolerance, ..SoftSettings::default() });
                 lane.soft_x.v.clone_from(guess);
@@ -254,8 +255,12 @@ impl ContactSolver for Exact {
     }
 }
 
-fn dofs(p: &ContactProblem, blocks: &[u32]) -> usize {
-    blocks.iter().map(|&b| p.a.block(b as usize).1).sum()
+/// True where Newton in velocity space beats a factor. Chains of rigid bodies (rods) stay with the factor: it costs
+/// little there, and Gauss–Seidel crawls along them.
+fn is_large(p: &ContactProblem, blocks: &[u32], contacts: usize) -> bool {
+    let dofs: usize = blocks.iter().map(|&b| p.a.block(b as usize).1).sum();
+    let nodes = blocks.iter().filter(|&&b| p.a.block(b as usize).1 == 3).count();
+    2 * 3 * nodes > dofs && (dofs > MOST_DIRECT || contacts > MOST_DIRECT_CONTACTS)
 }
 
 /// The worst status of all islands; contact indices become those of the whole problem.

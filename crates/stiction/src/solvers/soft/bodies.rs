@@ -4,7 +4,7 @@
 use super::island::{Island, NONE};
 use super::modes::{Mode, Modes};
 use crate::linalg::sweep32::{Vec4f, times, times_transposed};
-use crate::linalg::{Cholesky, Mat3, Vec3, skew};
+use crate::linalg::{DenseLu, Mat3, Vec3, skew};
 
 /// A slave that follows a body: x_s = G x_b.
 #[derive(Clone, Copy)]
@@ -13,17 +13,21 @@ pub(super) struct Link {
     pub body: u32,
     /// Linear and angular part of G.
     pub g: [Mat3; 2],
+    /// What the halves of the body feel of the slave's row: Gᵀ, with the friction that follows the normal force.
+    pub left: [Mat3; 2],
+    /// Resistance across the slip, w_s a·x_s + a·(body's part): `a` times w_s, and its linear and angular part.
+    across: [Vec3; 3],
 }
 
 #[derive(Default)]
 pub(super) struct Bodies {
-    pub links: Vec<Link>,
+    links: Vec<Link>,
     /// Link of each node.
     of_node: Vec<u32>,
     /// Matrix of the bodies alone, and with the nodes that follow them.
     free: Vec<f64>,
     matrix: Vec<f64>,
-    factor: Cholesky,
+    factor: DenseLu,
     x: Vec<f64>,
 }
 
@@ -63,9 +67,27 @@ impl Bodies {
         self.x.resize(n, 0.0);
     }
 
-    /// The link of a slave; `NONE` where it follows no body.
-    pub fn link_of(&self, node: u32) -> u32 {
-        self.of_node.get(node as usize).copied().unwrap_or(NONE)
+    /// The link of a slave, where it follows a body.
+    pub fn link_of(&self, node: u32) -> Option<Link> {
+        let link = *self.of_node.get(node as usize)?;
+        self.links.get(link as usize).copied()
+    }
+
+    /// Sets `root` of the bodies' unknowns to 1/√(inertia) with the nodes that follow them: Tᵀ M T instead of M.
+    pub fn add_followers(&self, island: &Island, root: &mut [f64]) {
+        let first = 3 * island.nodes;
+        root[first..].copy_from_slice(&island.mass[first..]);
+        for l in &self.links {
+            let m = island.mass[3 * l.node as usize];
+            for h in 0..2 {
+                for k in 0..3 {
+                    root[first + 6 * l.body as usize + 3 * h + k] += m * l.g[h].col(k).length_squared();
+                }
+            }
+        }
+        for r in &mut root[first..] {
+            *r = 1.0 / r.sqrt();
+        }
     }
 
     /// Adds the bodies' own matrix, without the nodes that follow them, at row and column `first` of a dense matrix.
@@ -90,17 +112,23 @@ impl Bodies {
             for m in movers {
                 let Some(arm) = m.arm else { continue };
                 let n = t.normal();
-                let project = if a.mode == Mode::Stick {
-                    Mat3::IDENTITY
+                let ratio = -m.weight / slave.weight;
+                // x_s follows in the directions of `bound`; the body feels `force` of the slave's row.
+                let (bound, force) = if a.mode == Mode::Stick {
+                    (Mat3::IDENTITY, Mat3::IDENTITY)
                 } else {
-                    Mat3::from_cols(n * n.x, n * n.y, n * n.z)
+                    let along = n + t.frame.transpose() * a.friction;
+                    (outer(n, n), outer(along, n))
                 };
-                let g = project * (-m.weight / slave.weight);
+                let arm = skew(arm).transpose();
+                let across = t.frame.transpose() * a.across;
                 self.of_node[slave.at as usize] = self.links.len() as u32;
                 self.links.push(Link {
                     node: slave.at,
                     body: (m.at - island.nodes as u32) / 2,
-                    g: [g, g * skew(arm).transpose()],
+                    g: [bound * ratio, bound * arm * ratio],
+                    left: [force * ratio, arm.transpose() * force * ratio],
+                    across: [across * slave.weight, across * m.weight, arm.transpose() * across * m.weight],
                 });
             }
         }
@@ -120,19 +148,24 @@ impl Bodies {
         }
     }
 
-    /// Gᵀ A G over pairs of links, and Gᵀ A of links with bodies.
+    /// S A T over pairs of links, and of links with bodies.
     fn add_links(&mut self, island: &Island) {
         let (first, n) = (island.nodes, 6 * island.bodies);
         for l in &self.links {
+            for h in 0..2 {
+                for k in 0..2 {
+                    let (row, col) = (6 * l.body as usize + 3 * h, 6 * l.body as usize + 3 * k);
+                    add_block(&mut self.matrix, n, row, col, outer(l.across[1 + h], l.across[1 + k]));
+                }
+            }
             for e in island.low.range(l.node as usize) {
                 let j = island.low.columns()[e] as usize;
                 let m = mat(island.low.block(e));
                 if j >= first {
                     for h in 0..2 {
-                        let x = l.g[h].transpose() * m;
                         let (row, col) = (6 * l.body as usize + 3 * h, 3 * (j - first));
-                        add_block(&mut self.matrix, n, row, col, x);
-                        add_block(&mut self.matrix, n, col, row, x.transpose());
+                        add_block(&mut self.matrix, n, row, col, l.left[h] * m);
+                        add_block(&mut self.matrix, n, col, row, m.transpose() * l.g[h]);
                     }
                 } else if self.of_node[j] != NONE {
                     let other = &self.links[self.of_node[j] as usize];
@@ -140,7 +173,7 @@ impl Bodies {
                         let right = m * other.g[k];
                         for h in 0..2 {
                             let (row, col) = (6 * l.body as usize + 3 * h, 6 * other.body as usize + 3 * k);
-                            add_block(&mut self.matrix, n, row, col, l.g[h].transpose() * right);
+                            add_block(&mut self.matrix, n, row, col, l.left[h] * right);
                         }
                     }
                 }
@@ -166,7 +199,10 @@ impl Bodies {
         let first = island.nodes;
         for l in &self.links {
             let at = first + 2 * l.body as usize;
-            let v = single(l.g[0] * wide(&x[at]) + l.g[1] * wide(&x[at + 1]));
+            let (v, spin) = (wide(&x[at]), wide(&x[at + 1]));
+            let pull = l.across[1].dot(v) + l.across[2].dot(spin);
+            take(&mut r[l.node as usize], &single(l.across[0] * pull));
+            let v = single(l.g[0] * v + l.g[1] * spin);
             for e in island.low.range(l.node as usize) {
                 let j = island.low.columns()[e] as usize;
                 if j < first {
@@ -205,8 +241,10 @@ impl Bodies {
                 }
             }
             let s = wide(&s);
+            let pull = l.across[0].dot(wide(&x[l.node as usize]));
             for h in 0..2 {
-                give(&mut out[2 * l.body as usize + h], &single(l.g[h].transpose() * s));
+                let f = l.left[h] * s + l.across[1 + h] * pull;
+                give(&mut out[2 * l.body as usize + h], &single(f));
             }
         }
     }
@@ -249,6 +287,11 @@ pub(super) fn each_held(
             }
         }
     }
+}
+
+/// a bᵀ.
+fn outer(a: Vec3, b: Vec3) -> Mat3 {
+    Mat3::from_cols(a * b.x, a * b.y, a * b.z)
 }
 
 fn add_block(to: &mut [f64], n: usize, row: usize, col: usize, m: Mat3) {

@@ -84,7 +84,7 @@ pub(super) struct Island {
     pub a: SymBsr,
     pub low: Sweep32,
     pub b: Vec<f64>,
-    /// Lumped inertia of each unknown and 1/√ of it.
+    /// Lumped inertia of each unknown, and 1/√ of it with the nodes that follow bodies counted to those.
     pub mass: Vec<f64>,
     pub inverse_root: Vec<f64>,
     pub touches: Vec<Touch>,

@@ -1,6 +1,6 @@
 //! Exact contact of soft islands: Newton on the Alart–Curnier form in velocity space.
 //!
-//! No Delassus matrix and no factor of A. Each Newton step guesses which contacts are open, stick or slip ([`modes`]);
+//! No Delassus matrix and no factor of A. Each Newton step guesses which contacts are open, stick or slip;
 //! slaves of closed contacts are eliminated, v = T y, and `S (A v − b) = 0` is solved by flexible GMRES in the norm of
 //! the inverse masses to a tenth of its start. Impulses are then read off the rows of the slaves.
 //!
@@ -11,11 +11,13 @@
 //! | block Gauss–Seidel in 32-bit numbers | `precondition.rs` |
 //! | coarse levels for larger islands | `lattice.rs`, `multigrid.rs` |
 //! | rigid bodies in it | `bodies.rs` |
+//! | what is tried where Newton fails | `fixed_point.rs` |
 //!
 //! Converged when both the natural map (the yardstick's, [m/s]) and the momentum error ‖A v − b − Jᵀλ‖ in the norm of
 //! the inverse masses, over √(mass of the nodes) [m/s], are below `tolerance` times the velocity scale.
 
 mod bodies;
+mod fixed_point;
 mod island;
 mod lattice;
 mod modes;
@@ -27,6 +29,7 @@ use crate::contact::law::RoundLaw;
 use crate::contact::{ContactProblem, Solution, cone};
 use crate::linalg::Vec3;
 use crate::linalg::krylov::{Fgmres, LinearSystem};
+use fixed_point::FixedPoint;
 use island::Island;
 use modes::Modes;
 use precondition::Preconditioner;
@@ -36,8 +39,12 @@ use precondition::Preconditioner;
 pub struct SoftSettings {
     /// Natural map and momentum error, relative to the velocity scale, of a converged answer. 1e-6 in time stepping.
     pub tolerance: f64,
-    /// Most Newton steps.
+    /// Most Newton steps in a round.
     pub newton_steps: usize,
+    /// Rounds of Newton; the fixed point comes between them.
+    pub rounds: usize,
+    /// Steps of the fixed point between two rounds.
+    pub fallback_steps: usize,
     /// Most products with A in one Newton step.
     pub krylov_steps: usize,
     /// Islands of at least this many unknowns use the lattice multigrid, where the problem has places.
@@ -46,7 +53,14 @@ pub struct SoftSettings {
 
 impl Default for SoftSettings {
     fn default() -> Self {
-        SoftSettings { tolerance: 1e-6, newton_steps: 40, krylov_steps: 60, multigrid_from: 5000 }
+        SoftSettings {
+            tolerance: 1e-6,
+            newton_steps: 24,
+            rounds: 3,
+            fallback_steps: 150,
+            krylov_steps: 60,
+            multigrid_from: 3000,
+        }
     }
 }
 
@@ -66,8 +80,12 @@ const PATIENCE: usize = 8;
 const FORCING: f64 = 0.1;
 /// … and by ten times more after each further Newton step without progress, down to this.
 const LEAST_FORCING: f64 = 1e-4;
+/// Where no contact changes its mode any more, by this.
+const SETTLED: f64 = 1e-2;
 /// A Newton step that leaves more than this share of the error was no progress.
 const PROGRESS: f64 = 0.7;
+/// The fixed point is judged after every so many steps.
+const JUDGE_EVERY: usize = 10;
 /// Coarse levels learn the modes in this many Newton steps of a solve.
 const MASKED_STEPS: usize = 2;
 /// No linear solve goes below this share of the momentum tolerance.
@@ -81,6 +99,7 @@ pub struct SoftSolver {
     modes: Modes,
     preconditioner: Preconditioner,
     krylov: Fgmres,
+    fixed_point: FixedPoint,
     now: Iterate,
     last: Iterate,
     full: Iterate,
@@ -109,6 +128,24 @@ impl LinearSystem for Projected<'_> {
 
     fn precondition(&mut self, r: &[f64], z: &mut [f64]) {
         self.preconditioner.apply(self.island, r, z);
+    }
+}
+
+/// What a solve aims at and has reached.
+struct Goal {
+    /// Velocity scale, tolerance and best error so far [m/s].
+    scale: f64,
+    tolerance: f64,
+    best: f64,
+    /// √ of the mass that momentum errors are spread over [√kg].
+    heft: f64,
+    /// Products with A.
+    products: usize,
+}
+
+impl Goal {
+    fn record(&self, stage: &'static str, error: f64) -> TraceRecord {
+        TraceRecord { stage, iteration: self.products, factorizations: 0, residual: error / self.scale }
     }
 }
 
@@ -202,7 +239,7 @@ impl SoftSolver {
             });
             self.now.u[c] = u;
         }
-        let report = self.newton(scale, trace);
+        let report = self.run(scale, trace);
         self.preconditioner.learn(report.iterations);
         self.island.scatter(&self.best.v, &mut x.v);
         for (&c, l) in contacts.iter().zip(&self.best.lambda) {
@@ -211,40 +248,59 @@ impl SoftSolver {
         report
     }
 
-    fn newton(&mut self, scale: f64, trace: &mut dyn Trace) -> SolveReport {
-        let tolerance = self.settings.tolerance * scale;
-        let heft = self.heft();
-        let mut report = SolveReport { status: Status::Budget, islands: 1, ..SolveReport::default() };
-        let (mut factor, mut forcing) = (self.first_factor(), FORCING);
+    /// Newton, and where it does not get there the fixed point and Newton again.
+    fn run(&mut self, scale: f64, trace: &mut dyn Trace) -> SolveReport {
+        let mut goal = Goal {
+            scale,
+            tolerance: self.settings.tolerance * scale,
+            heft: self.heft(),
+            best: f64::INFINITY,
+            products: 0,
+        };
         self.measure_guess();
-        let mut error = self.error(heft);
-        let mut best = error;
-        self.keep_best();
+        let mut error = self.error(goal.heft);
+        self.note(error, &mut goal);
+        for round in 0..self.settings.rounds {
+            if round > 0 && goal.best > goal.tolerance {
+                error = self.fall_back(&mut goal, trace);
+            }
+            self.newton(error, &mut goal, trace);
+        }
+        let status = if goal.best <= goal.tolerance { Status::Converged } else { Status::Budget };
+        SolveReport {
+            status,
+            iterations: goal.products,
+            velocity: goal.best / scale,
+            islands: 1,
+            ..SolveReport::default()
+        }
+    }
+
+    /// Newton steps from the current iterate, whose error is given.
+    fn newton(&mut self, mut error: f64, goal: &mut Goal, trace: &mut dyn Trace) {
+        let (mut factor, mut forcing) = (self.first_factor(), FORCING);
         let mut bad = 0;
         for step in 0..self.settings.newton_steps {
-            if best <= tolerance {
-                break;
+            if goal.best <= goal.tolerance {
+                return;
             }
-            self.modes.choose(&self.island, &self.now.lambda, &self.now.u, factor);
+            let changed = self.modes.choose(&self.island, &self.now.lambda, &self.now.u, factor);
             self.preconditioner.patch(&mut self.island, &self.modes);
             if step < MASKED_STEPS {
                 self.preconditioner.mask_lattices(&self.island, &self.modes);
             }
             self.last.clone_from(&self.now);
-            report.iterations += self.linear_step(FLOOR_SHARE * tolerance * heft, forcing);
+            let settled = !changed && step > 0;
+            let share = if settled { forcing.min(SETTLED) } else { forcing };
+            goal.products += self.linear_step(FLOOR_SHARE * goal.tolerance * goal.heft, share);
             self.evaluate();
-            let mut next = self.error(heft);
-            if next > SLOW * error && next > tolerance && bad >= PATIENCE {
-                next = self.shorten(next, error, heft);
+            let mut next = self.error(goal.heft);
+            if next > SLOW * error && next > goal.tolerance && bad >= PATIENCE {
+                next = self.shorten(next, error, goal.heft);
             }
             error = next;
-            trace.record(TraceRecord {
-                stage: "newton",
-                iteration: report.iterations,
-                factorizations: 0,
-                residual: error / scale,
-            });
-            if error < PROGRESS * best {
+            trace.record(goal.record("newton", error));
+            if error < PROGRESS * goal.best {
                 bad = 0;
             } else {
                 bad += 1;
@@ -255,16 +311,50 @@ impl SoftSolver {
                     factor *= SHRINK;
                 }
             }
-            if error < best {
-                best = error;
-                self.keep_best();
+            self.note(error, goal);
+        }
+    }
+
+    /// The fixed point from the best iterate; leaves its own best behind and returns the error of that.
+    fn fall_back(&mut self, goal: &mut Goal, trace: &mut dyn Trace) -> f64 {
+        self.now.v.clone_from(&self.best.v);
+        self.now.lambda.clone_from(&self.best.lambda);
+        self.fixed_point.start(&self.island);
+        let mut least = f64::INFINITY;
+        for l in 1..=self.settings.fallback_steps {
+            self.fixed_point.step(&self.island, &mut self.now);
+            goal.products += 1;
+            if l % JUDGE_EVERY != 0 && l != self.settings.fallback_steps {
+                continue;
+            }
+            // The impulse belongs to the image, not to the mix.
+            std::mem::swap(&mut self.now, &mut self.last);
+            self.now.v.copy_from_slice(self.fixed_point.last_image());
+            self.now.lambda.clone_from(&self.last.lambda);
+            self.measure_guess();
+            let error = self.error(goal.heft);
+            trace.record(goal.record("fixed point", error));
+            self.note(error, goal);
+            if error < least {
+                least = error;
+                self.full.clone_from(&self.now);
+            }
+            std::mem::swap(&mut self.now, &mut self.last);
+            if goal.best <= goal.tolerance {
+                break;
             }
         }
-        if best <= tolerance {
-            report.status = Status::Converged;
+        std::mem::swap(&mut self.now, &mut self.full);
+        least
+    }
+
+    /// Keeps the current iterate if it is the best so far.
+    fn note(&mut self, error: f64, goal: &mut Goal) {
+        if error < goal.best || goal.best.is_infinite() {
+            goal.best = error;
+            self.best.v.clone_from(&self.now.v);
+            self.best.lambda.clone_from(&self.now.lambda);
         }
-        report.velocity = best / scale;
-        report
     }
 
     fn first_factor(&self) -> f64 {
@@ -272,14 +362,9 @@ impl SoftSolver {
         FIRST_FACTOR / crowd.max(1.0).sqrt()
     }
 
-    fn keep_best(&mut self) {
-        self.best.v.clone_from(&self.now.v);
-        self.best.lambda.clone_from(&self.now.lambda);
-    }
-
     /// Tries shorter steps between the last iterate and this one, whose errors are `start` and `full`; velocities,
-    /// impulses and momentum errors are linear in the length. Takes the best where it is better than the start, or
-    /// where patience has run out. Returns the error.
+    /// impulses and momentum errors are linear in the length. Takes the best where it is better than the
+    /// start. Returns the error.
     fn shorten(&mut self, full: f64, start: f64, heft: f64) -> f64 {
         let (mut shortest, mut length) = (full, 1.0);
         std::mem::swap(&mut self.now, &mut self.full);
@@ -363,6 +448,7 @@ impl SoftSolver {
             *r -= b;
         }
         for (c, t) in island.touches.iter().enumerate() {
+            now.u[c] = island.relative(t, &now.v) + t.bias + t.softness * now.lambda[c];
             island.add_impulse(t, -now.lambda[c], &mut now.r);
         }
     }

@@ -56,14 +56,16 @@ pub(super) struct Modes {
 }
 
 impl Modes {
-    /// Predicts the modes from velocities and impulses, chooses slaves.
-    pub fn choose(&mut self, island: &Island, lambda: &[Vec3], u: &[Vec3], factor: f64) {
+    /// Predicts the modes from velocities and impulses, chooses slaves. True if a contact has
+    /// changed its mode.
+    pub fn choose(&mut self, island: &Island, lambda: &[Vec3], u: &[Vec3], factor: f64) -> bool {
         let blocks = island.dofs() / 3;
         self.slave_of.clear();
         self.slave_of.resize(blocks, NONE);
         self.master.clear();
         self.master.resize(blocks, false);
         self.active.resize(lambda.len(), Active::default());
+        let mut changed = false;
         for (c, t) in island.touches.iter().enumerate() {
             let rho = factor / t.scale;
             let tau = lambda[c] - rho * u[c];
@@ -77,6 +79,7 @@ impl Modes {
                     }
                     if a.slave == NONE {
                         hold_rows(&mut a, t, &bounds, lambda[c], tau);
+                        changed |= a.p != self.active[c].p;
                     }
                     self.active[c] = a;
                     continue;
@@ -94,6 +97,7 @@ impl Modes {
                 a.friction = mu * d;
                 a.across = k.sqrt() * Vec3::new(0.0, -d.z, d.y);
             }
+            changed |= a.mode != self.active[c].mode;
             if a.mode != Mode::Open {
                 a.slave = self.slave(island, t, c as u32);
                 if a.slave == NONE {
@@ -102,6 +106,7 @@ impl Modes {
             }
             self.active[c] = a;
         }
+        changed
     }
 
     /// The node of largest weight that is neither slave nor master yet and whose fellows are no slaves.

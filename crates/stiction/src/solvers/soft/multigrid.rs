@@ -4,12 +4,12 @@
 //! `κ diag(A_s)` on the directions in which a slave is bound, through the trilinear weights. Where the slave follows a
 //! rigid body the penalty ties lattice and body, and the bodies are solved with the coarsest level.
 
-use super::bodies::{Bodies, single, wide};
+use super::bodies::{Bodies, Link, single, wide};
 use super::island::{Island, NONE};
 use super::lattice::{self, Level};
 use super::modes::{Mode, Modes};
 use crate::linalg::sweep32::Vec4f;
-use crate::linalg::{Cholesky, Mat3, Vec3};
+use crate::linalg::{Cholesky, DenseLu, Mat3, Vec3};
 
 /// Strength of the penalty; 0.5 to 50 are as good.
 const KAPPA: f64 = 2.0;
@@ -26,8 +26,8 @@ const REBUILD: f64 = 25.0;
 #[derive(Clone, Copy)]
 struct Bound {
     node: u32,
-    /// Link to the body that it follows.
-    link: u32,
+    /// The body that it follows.
+    link: Option<Link>,
     /// First of the places of its 8 × 8 coarse blocks, level by level.
     places: u32,
     stiffness: Mat3,
@@ -46,7 +46,9 @@ pub(super) struct Multigrid {
     places_of: Vec<u32>,
     places: Vec<[u32; 64]>,
     dense: Vec<f64>,
+    /// Factor of the coarsest level; with bodies it has no symmetry.
     factor: Cholesky,
+    factor_bodies: DenseLu,
     rhs: Vec<f64>,
     body_r: Vec<Vec4f>,
 }
@@ -169,6 +171,7 @@ impl Multigrid {
         let n = 3 * points + 6 * island.bodies;
         if n > DENSE {
             self.factor.factor(&[], 0);
+            self.factor_bodies.factor(&[], 0);
             return;
         }
         self.dense.clear();
@@ -187,14 +190,11 @@ impl Multigrid {
         let first = 3 * points;
         bodies.add_free(island, &mut self.dense, n, first);
         for b in &self.bound {
-            if b.link == NONE {
-                continue;
-            }
-            let link = &bodies.links[b.link as usize];
+            let Some(link) = &b.link else { continue };
             let c = &level.from_nodes[b.node as usize];
             for h in 0..2 {
                 let row = first + 6 * link.body as usize + 3 * h;
-                let pull = link.g[h].transpose() * b.stiffness;
+                let pull = link.left[h] * b.stiffness;
                 for k in 0..2 {
                     add_block(
                         &mut self.dense,
@@ -205,27 +205,29 @@ impl Multigrid {
                     );
                 }
                 for k in 0..8 {
-                    add_block(&mut self.dense, n, row, 3 * c.at[k] as usize, pull * (-c.weight[k] as f64));
+                    let at = 3 * c.at[k] as usize;
+                    let w = -c.weight[k] as f64;
+                    add_block(&mut self.dense, n, row, at, pull * w);
+                    add_block(&mut self.dense, n, at, row, b.stiffness * link.g[h] * w);
                 }
             }
         }
         for i in 0..n {
             self.dense[i * n + i] *= 1.0 + SHIFT;
         }
-        self.factor.factor(&self.dense, n);
+        if island.bodies > 0 {
+            self.factor.factor(&[], 0);
+            self.factor_bodies.factor(&self.dense, n);
+        } else {
+            self.factor.factor(&self.dense, n);
+            self.factor_bodies.factor(&[], 0);
+        }
         self.rhs.resize(n, 0.0);
     }
 
     /// Adds the coarse correction of the residual `rest` to the nodes in `x`, and sets the bodies in `x` from the
     /// residual `body` on them. `rest` must not push on what is bound.
-    pub fn correct(
-        &mut self,
-        island: &Island,
-        bodies: &Bodies,
-        rest: &[Vec4f],
-        body: &[Vec4f],
-        x: &mut [Vec4f],
-    ) {
+    pub fn correct(&mut self, island: &Island, rest: &[Vec4f], body: &[Vec4f], x: &mut [Vec4f]) {
         let count = self.levels.len();
         self.body_r.copy_from_slice(body);
         for l in 0..count {
@@ -236,17 +238,17 @@ impl Multigrid {
                 level.matrix.forward(&level.r, &mut level.x);
                 level.matrix.residual_after_forward(&level.x, &mut level.rest);
                 // Bodies feel what the sweep has moved.
-                for b in self.bound.iter().filter(|b| b.link != NONE) {
+                for b in &self.bound {
+                    let Some(link) = &b.link else { continue };
                     let c = &level.from_nodes[b.node as usize];
                     let mut v = Vec3::ZERO;
                     for k in 0..8 {
                         v += c.weight[k] as f64 * wide(&level.x[c.at[k] as usize]);
                     }
-                    let link = &bodies.links[b.link as usize];
                     let p = b.stiffness * v;
                     for h in 0..2 {
                         let to = &mut self.body_r[2 * link.body as usize + h];
-                        give(to, &single(link.g[h].transpose() * p));
+                        give(to, &single(link.left[h] * p));
                     }
                 }
             }
@@ -261,8 +263,8 @@ impl Multigrid {
             };
             level.prolong(&mut f.x);
             // The bodies' motion pulls on the lattice.
-            for b in self.bound.iter().filter(|b| b.link != NONE) {
-                let link = &bodies.links[b.link as usize];
+            for b in &self.bound {
+                let Some(link) = &b.link else { continue };
                 let at = island.nodes + 2 * link.body as usize;
                 let v = link.g[0] * wide(&x[at]) + link.g[1] * wide(&x[at + 1]);
                 let p = single(b.stiffness * v);
@@ -280,7 +282,7 @@ impl Multigrid {
 
     fn solve_coarsest(&mut self, island: &Island, x: &mut [Vec4f]) {
         let Some(level) = self.levels.last_mut() else { return };
-        if self.factor.rows() == 0 {
+        if self.factor.rows() == 0 && self.factor_bodies.rows() == 0 {
             level.matrix.forward(&level.r, &mut level.x);
             level.matrix.backward_half(&mut level.x);
             for _ in 1..SWEEPS {
@@ -294,7 +296,11 @@ impl Multigrid {
                 to[k] = from[k] as f64;
             }
         }
-        self.factor.solve(&mut self.rhs);
+        if self.factor.rows() > 0 {
+            self.factor.solve(&mut self.rhs);
+        } else {
+            self.factor_bodies.solve(&mut self.rhs);
+        }
         let to = level.x.iter_mut().chain(&mut x[island.nodes..]);
         for (from, to) in self.rhs.chunks_exact(3).zip(to) {
             *to = [from[0] as f32, from[1] as f32, from[2] as f32, 0.0];

@@ -100,6 +100,9 @@ impl Preconditioner {
             }
         }
         self.bodies.prepare(island, modes);
+        let mut root = std::mem::take(&mut island.inverse_root);
+        self.bodies.add_followers(island, &mut root);
+        island.inverse_root = root;
     }
 
     /// Springs of held contacts, and the stiffness that slaves hand to the nodes they follow.
@@ -198,7 +201,7 @@ impl Preconditioner {
                 }
             }
         }
-        self.multigrid.correct(island, bodies, &self.rest, &self.force, x);
+        self.multigrid.correct(island, &self.rest, &self.force, x);
         project(&self.masked, x);
         if bodies.is_empty() {
             island.low.backward(&self.r, x);

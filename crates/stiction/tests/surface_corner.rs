@@ -1,0 +1,113 @@
+//! Rigid corners and edges do not pass through soft faces. A heavy cube balanced by guides comes to rest corner down, or
+//! edge down, on the middle of a soft block whose faces are much larger than the dent: no corner goes below the surface,
+//! and the block carries the weight. So do a ball and a rod with no node beneath them.
+
+use stiction::Vec3;
+use stiction::coords::{BodyId, SoftId};
+use stiction::elastic::{Damping, Law, Material};
+use stiction::linalg::{Mat3, Quat};
+use stiction::mesh::shapes;
+use stiction::scene::{Body, Geometry, MassSpec, NodeSelection, Scene, SoftBody};
+use stiction::sim::{SimSettings, Simulation};
+
+const G: f64 = 9.81;
+const MASS: f64 = 0.3;
+/// Edges of the block's flat top are touched once per vertex: what lies between may stand this much too low, a two
+/// thousandth of an edge.
+const FLAT: f64 = 5e-5;
+
+fn block() -> SoftBody {
+    let material = Material { law: Law::Corotated, young: 1e5, poisson: 0.3, density: 1000.0 };
+    let base = NodeSelection::Box { min: Vec3::splat(-1.0), max: Vec3::new(1.0, 1.0, 1e-9) };
+    let mut b =
+        SoftBody::new("block", shapes::block([2, 2, 2], Vec3::new(0.2, 0.2, 0.1)), material).pinned(base);
+    b.damping = Damping { mass: 5.0, stiffness: 0.02, ..Damping::default() };
+    b
+}
+
+/// A body of large inertia: it keeps its attitude while it settles.
+fn body(geometry: Geometry, rotation: Quat, at: Vec3) -> Body {
+    let mut b = Body::new("body", geometry);
+    b.pose.rotation = rotation;
+    b.pose.translation = at;
+    b.mass = MassSpec::Given { mass: MASS, inertia: Mat3::from_diagonal(Vec3::splat(1e3)), com: Vec3::ZERO };
+    b
+}
+
+/// Height of the block's top straight below or above a point, by the triangles that look up.
+fn top(sim: &Simulation, p: Vec3) -> f64 {
+    let solid = &sim.model().solids[0];
+    let x = |k: u32| sim.model().vertex_position(sim.state(), SoftId(0), k as usize);
+    let mut height = f64::NEG_INFINITY;
+    for t in &solid.surface {
+        let [a, b, c] = t.map(x);
+        let n = (b - a).cross(c - a);
+        let flat = |u: Vec3, v: Vec3| (v.x - u.x) * (p.y - u.y) - (v.y - u.y) * (p.x - u.x);
+        if n.z > 0.0 && flat(a, b) >= 0.0 && flat(b, c) >= 0.0 && flat(c, a) >= 0.0 {
+            height = height.max(a.z + (n.x * (a.x - p.x) + n.y * (a.y - p.y)) / n.z);
+        }
+    }
+    height
+}
+
+fn rests(body: Body, points: &[Vec3], radius: f64, tolerance: f64) {
+    let scene = Scene {
+        gravity: Vec3::new(0.0, 0.0, -G),
+        bodies: vec![body],
+        solids: vec![block()],
+        ..Scene::default()
+    };
+    let mut sim = Simulation::new(scene.compile().unwrap(), SimSettings::default());
+    let mut lowest = f64::INFINITY;
+    for k in 0..200 {
+        let r = sim.step(0.01).unwrap();
+        assert!(r.status.is_solved(), "step {k}: {:?}", r.status);
+        let pose = sim.model().body_pose(sim.state(), BodyId(0));
+        for p in points {
+            let p = pose.transform_point(*p);
+            lowest = lowest.min(p.z - radius - top(&sim, p));
+        }
+    }
+    assert!(lowest > -tolerance, "{lowest} m below the surface");
+    assert!(lowest < 1e-3, "they touch: {lowest}");
+    let force: Vec3 = sim.contacts().map(|(_, f)| f).sum();
+    assert!((force.z - MASS * G).abs() < 1e-6 * MASS * G, "{force}");
+}
+
+#[test]
+fn a_corner() {
+    let half = 0.02;
+    let cube = Geometry::Box { half: Vec3::splat(half) };
+    // Corner (−1, −1, −1) straight down.
+    let turn = Quat::from_rotation_arc(Vec3::splat(-1.0).normalize(), -Vec3::Z);
+    let corner = Vec3::splat(-half);
+    let at = Vec3::new(0.053, 0.031, 0.101 + half * 3.0_f64.sqrt());
+    rests(body(cube, turn, at), &[corner], 0.0, 1e-6);
+}
+
+#[test]
+fn an_edge() {
+    // Longer than the block is wide: its ends hang in the air, only its edge touches.
+    let half = Vec3::new(0.2, 0.02, 0.02);
+    let beam = Geometry::Box { half };
+    let turn = Quat::from_rotation_z(0.4) * Quat::from_rotation_x(std::f64::consts::FRAC_PI_4);
+    let at = Vec3::new(0.013, 0.021, 0.101 + half.y * 2.0_f64.sqrt());
+    let points: Vec<Vec3> = (-3..=3).map(|k| Vec3::new(0.02 * f64::from(k), -half.y, -half.z)).collect();
+    rests(body(beam, turn, at), &points, 0.0, FLAT);
+}
+
+#[test]
+fn a_ball() {
+    let radius = 0.01;
+    let at = Vec3::new(0.053, 0.031, 0.101 + radius);
+    rests(body(Geometry::Sphere { radius }, Quat::IDENTITY, at), &[Vec3::ZERO], radius, 1e-6);
+}
+
+#[test]
+fn a_capsule() {
+    let radius = 0.01;
+    let turn = Quat::from_rotation_y(std::f64::consts::FRAC_PI_2);
+    let at = Vec3::new(0.053, 0.031, 0.101 + radius);
+    let rod = Geometry::Capsule { half_height: 0.2, radius };
+    rests(body(rod, Quat::from_rotation_z(0.3) * turn, at), &[Vec3::ZERO], radius, FLAT);
+}
