@@ -55,7 +55,7 @@ export class Live {
       return;
     }
     const r = this.recording, atEnd = page.clock.t >= r.end - 1e-9;
-    if (!r.append(bytes.subarray(12))) return;
+    if (!r.append(bytes.subarray(12))) throw new Error("The server sent a frame that cannot be read.");
     r.trim(KEEP, FORGET);
     if (this.fresh) {
       this.fresh = false;
@@ -65,6 +65,8 @@ export class Live {
     if (atEnd || page.clock.playing) page.clock.t = r.end;
     await r.load(r.length - 1);
     page.update();
+    // The next frame is asked for when this one is drawn: a slow page misses frames and never lags behind.
+    requestAnimationFrame(() => this.send("next"));
     if (performance.now() - (this.drawn ?? 0) > 100) {
       this.drawn = performance.now();
       page.refresh(true);

@@ -114,6 +114,11 @@ export class World {
         force = Math.max(force, length);
       }
     }
+    // What will happen is not known while a run goes on; likely things fall to the floor.
+    if (this.recording.growing && !box.isEmpty()) {
+      const first = await this.recording.load(0), c = box.getCenter(new THREE.Vector3());
+      for (const f of this.planes) box.expandByPoint(new THREE.Vector3(c.x, c.y, Math.max(first.poses[7 * f.part + 2], c.z - 4 * box.getSize(p).length())));
+    }
     if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, 0), new THREE.Vector3(1, 1, 1));
     this.centre = box.getCenter(new THREE.Vector3());
     this.box = box;
@@ -388,9 +393,10 @@ export class World {
     arrows.renderOrder = 3;
     const g = vector(this.recording.header.gravity);
     for (let c = 0; c < arrows.count; c++) {
-      // Of the two opposite forces, the one that holds something up.
+      // Of the two opposite forces, the one on what moves freely; between two of those, the one that holds up.
       d.fromArray(f, 12 * c + 8);
-      if (d.dot(g) > 0) d.negate();
+      const [a, b] = [0, 1].map((k) => !(this.parts[this.frame.parts[12 * c + k]]?.motion in STILL));
+      if (a === b ? d.dot(g) > 0 : b) d.negate();
       const length = Math.min(d.length() / this.force, 3) * 0.26 * R, w = Math.min(0.018 * R, 0.3 * length);
       q.setFromUnitVectors(Z, d.normalize());
       arrows.setMatrixAt(c, m.compose(p.fromArray(f, 12 * c + 2), q, size.set(w, w, Math.max(length, 1e-9))));

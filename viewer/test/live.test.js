@@ -21,10 +21,10 @@ after(async () => {
 });
 
 async function open() {
-  const page = await browser.newPage({ viewport: { width: 1000, height: 700 } });
+  const page = await browser.newPage({ viewport: { width: 720, height: 520 } });
   const trouble = [];
   page.on("pageerror", (e) => trouble.push(e.message));
-  await page.goto(`${url}#theme=light`);
+  await page.goto(`${url}#theme=light&shadows=0`);
   await page.waitForSelector('body[data-state="ready"]');
   return { page, trouble };
 }
@@ -64,6 +64,7 @@ test("Ctrl and drag pulls a body with a spring", async () => {
   const { page, trouble } = await open();
   await page.keyboard.press("Space");
   await reaches(page, 1);
+  await page.waitForTimeout(500);
   const from = await crate(page);
   await page.keyboard.down("Control");
   await page.mouse.move(from.x, from.y);

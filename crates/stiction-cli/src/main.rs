@@ -11,6 +11,7 @@ mod export;
 mod failure;
 mod info;
 mod output;
+mod picture;
 mod progress;
 mod run;
 mod scenes;
@@ -56,6 +57,8 @@ enum Command {
     Info(info::InfoArgs),
     /// Convert a recording to glTF, OBJ, VTU, CSV or a page
     Export(export::ExportArgs),
+    /// Draw a moment of a recording as a PNG file
+    Picture(picture::PictureArgs),
     /// Validate a scene and explain it
     Check(check::CheckArgs),
     /// Solve a bare contact problem from an .npz file
@@ -76,6 +79,7 @@ fn main() -> ExitCode {
         Command::View(a) => view::view(&a),
         Command::Info(a) => info::info(&a),
         Command::Export(a) => export::export(&a),
+        Command::Picture(a) => picture::picture(&a),
         Command::Check(a) => check::check(&a),
         Command::Solve(a) => solve::solve(&a),
         Command::Testspeed(a) => testspeed::testspeed(&a),

@@ -15,6 +15,9 @@ use std::sync::Arc;
 /// Bytes of a wish at most.
 const LONGEST: usize = 4096;
 
+/// What a page says when it has drawn what it got.
+const NEXT: &str = "\"next\"";
+
 struct Site {
     port: u16,
     page: String,
@@ -79,16 +82,18 @@ async fn socket(State(site): State<Arc<Site>>, headers: HeaderMap, upgrade: WebS
     }
 }
 
-/// Sends views as fast as they are taken, always the newest, and passes wishes on.
+/// Sends the newest view whenever the page asks for the next, and passes wishes on.
 async fn watch(mut socket: WebSocket, mut stage: Stage) {
     let (mut run, mut settings) = (0, Arc::default());
+    let mut ready = true;
     stage.view.mark_changed();
     loop {
         tokio::select! {
-            changed = stage.view.changed() => {
+            changed = stage.view.changed(), if ready => {
                 if changed.is_err() {
                     return;
                 }
+                ready = false;
                 let view = stage.view.borrow_and_update().clone();
                 let mut messages = Vec::new();
                 if view.settings != settings {
@@ -107,6 +112,7 @@ async fn watch(mut socket: WebSocket, mut stage: Stage) {
                 }
             }
             message = socket.recv() => match message {
+                Some(Ok(Message::Text(text))) if text.as_str() == NEXT => ready = true,
                 Some(Ok(Message::Text(text))) => {
                     // What is no wish, or comes too fast, is dropped.
                     if let Ok(wish) = serde_json::from_str::<Wish>(&text) {

@@ -4,8 +4,8 @@ use stiction::coords::{BodyId, NodeId};
 use stiction::{Simulation, Vec3};
 use stiction_io::recording::{Header, Part};
 
-/// Cycles per second of a body on the spring: quick enough to follow a hand, slow enough for steps of 10 ms.
-const FREQUENCY: f64 = 1.5;
+/// Cycles per second of a body on the spring: weight stretches it by about g/ω² = 1 cm.
+const FREQUENCY: f64 = 5.0;
 
 /// Somebody holds a point of something and pulls it somewhere.
 pub struct Pull {
@@ -61,12 +61,12 @@ impl Pull {
                 let pose = model.com_pose(&state, *id);
                 let arm = pose.rotation * *local;
                 let (v, w) = model.com_velocity(&state, *id);
-                let impulse = b.mass * gain(self.to - pose.translation - arm, v + w.cross(arm));
-                let spin = b.world_inertia_inverse(pose.rotation) * arm.cross(impulse);
-                // A point far out on a light body would turn faster than the spring can follow: share the pull.
-                let lever =
-                    1.0 / (1.0 + b.mass * (b.world_inertia_inverse(pose.rotation) * arm).dot(arm).abs());
-                let (dv, dw) = (impulse / b.mass * lever, spin * lever);
+                let change = gain(self.to - pose.translation - arm, v + w.cross(arm));
+                // The mass that the point shows in this direction: 1/m + (r × n)·I⁻¹(r × n).
+                let inverse = b.world_inertia_inverse(pose.rotation);
+                let turn = arm.cross(change.normalize_or_zero());
+                let impulse = change / (1.0 / b.mass + turn.dot(inverse * turn));
+                let (dv, dw) = (impulse / b.mass, inverse * arm.cross(impulse));
                 for k in 0..3 {
                     state.v[b.dof + k] += dv[k];
                     state.v[b.dof + 3 + k] += dw[k];

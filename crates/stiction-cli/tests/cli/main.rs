@@ -3,4 +3,5 @@
 mod bad_input;
 mod bench_harness;
 mod common;
+mod recordings;
 mod run_scene;
