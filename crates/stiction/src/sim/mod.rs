@@ -45,7 +45,8 @@ impl Default for SimSettings {
     }
 }
 
-/// Everything that decides how a run goes on: resuming from it is bit-identical.
+/// Everything that decides how a run goes on: resuming from it is bit-identical, except that soft islands of more
+/// than 3000 unknowns go on to the solver's tolerance only, because their preconditioner remembers earlier steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
     /// Time, configuration, velocity.
