@@ -183,8 +183,8 @@ fn recordings_show_cloth_as_triangles_and_rods_as_capsules() {
     let header = recording::Header::new(sim.model(), serde_json::Value::Null);
     let cloth = &header.solids[0];
     let mesh = &header.meshes[cloth.mesh as usize];
-    assert_eq!((cloth.name.as_str(), mesh.vertices.len()), ("cloth", 225));
-    assert_eq!((mesh.triangles.len(), mesh.tets.len()), (392, 0));
+    assert_eq!((cloth.name.as_str(), mesh.vertices.len()), ("cloth", 441));
+    assert_eq!((mesh.triangles.len(), mesh.tets.len()), (800, 0));
     let cable = run("cable-over-cylinder", &[], 1);
     let header = recording::Header::new(cable.model(), serde_json::Value::Null);
     let capsule = |s: &recording::ShapeInfo| matches!(s.geometry, recording::ShapeGeometry::Capsule { .. });
