@@ -23,6 +23,7 @@ if [ ${#missing[@]} -gt 0 ]; then
   fi
 fi
 if ! cmp -s package-lock.json node_modules/.installed-lock; then
-  npm ci --no-audit --no-fund --loglevel=error
+  # Not `npm ci`: it refuses a lock file without the optional packages of other platforms.
+  npm install --no-save --no-audit --no-fund --loglevel=error
   cp package-lock.json node_modules/.installed-lock
 fi
