@@ -1,6 +1,7 @@
 //! Deformable solids in the equations of motion: `A += (α_v/α_a) D + (α_q/α_a) K`, `b += f/α_a`.
 
 use super::columns::{Columns, add_stiffness};
+use super::slender::block_of;
 use crate::coords::{Anchor, State};
 use crate::elastic::{self, TetAssembly};
 use crate::integrate::Weights;
@@ -35,7 +36,9 @@ impl Solids {
         let mut pairs = Vec::new();
         for s in &model.solids {
             for &(a, b) in s.elements.pairs() {
-                if let (Some(i), Some(j)) = (block(model, s, a), block(model, s, b)) {
+                if let (Some(i), Some(j)) =
+                    (block_of(model, &s.vertices[a as usize]), block_of(model, &s.vertices[b as usize]))
+                {
                     pairs.push((i, j));
                 }
             }
@@ -63,7 +66,11 @@ impl Solids {
             let n = s.elements.vertices();
             let node = |v: u32| matches!(s.vertices[v as usize], Anchor::Node(_));
             let entries = s.elements.pairs().iter().map(|&(v, w)| {
-                match (node(v) && node(w), block(model, s, v), block(model, s, w)) {
+                match (
+                    node(v) && node(w),
+                    block_of(model, &s.vertices[v as usize]),
+                    block_of(model, &s.vertices[w as usize]),
+                ) {
                     (true, Some(i), Some(j)) => {
                         let entry = |i, j| a.entry(i as usize, j as usize).map_or(NONE, |e| e as u32);
                         [entry(i, j), entry(j, i)]
@@ -180,15 +187,6 @@ impl Part {
             self.columns[i] = Columns::of(model, state, anchor);
             self.driven[i] = h.map_or(Vec3::ZERO, |h| anchor.driven_velocity(model, state, h));
         }
-    }
-}
-
-/// The block that moves a vertex.
-fn block(model: &Model, s: &ModelSolid, vertex: u32) -> Option<u32> {
-    match s.vertices[vertex as usize] {
-        Anchor::Node(n) => Some(model.nodes[n.index()].block as u32),
-        Anchor::Rigid { body, .. } => model.bodies[body.index()].block.map(|b| b as u32),
-        _ => None,
     }
 }
 

@@ -1,15 +1,14 @@
 //! Sheets: nodes on a grid, threads along it, diagonals across its cells, and bending.
 
 use super::compile::{err, friction_coefficient, pose, positive, restitution, vector};
-use super::compile_soft::{Holder, Names, holders};
+use super::compile_soft::{Holder, Names, add_node, holders, skin};
 use super::compile_spring::not_negative;
 use super::mass::MassProps;
-use super::{Body, Model, ModelNode, ModelShape, ModelSheet, ModelSolid, Owner, Sheet, SurfaceFriction};
-use crate::coords::{Anchor, BlockKind, NodeId, Pose, ShapeId, SoftId};
+use super::{Body, Model, ModelSheet, ModelSolid, Sheet};
+use crate::coords::SoftId;
 use crate::elastic::{Action, Bend, Damping, Spring, TetAssembly};
 use crate::error::SceneError;
 use crate::linalg::Mat3;
-use parry3d_f64::shape::SharedShape;
 
 /// Most nodes of one sheet.
 const MOST_NODES: usize = 1_000_000;
@@ -79,7 +78,7 @@ impl Sheet {
         let id = SoftId(model.solids.len() as u32);
         let (rest, mass) = (self.grid(), self.masses());
         let [dx, dy] = self.spacing();
-        let ball = SharedShape::ball(self.thickness);
+        let skin = skin(id, self.thickness, self.friction, self.restitution, dx.min(dy));
         let first = model.nodes.len();
         let mut vertices = Vec::with_capacity(rest.len());
         for (i, holder) in holders(&item, &self.attachments, &rest, names)?.into_iter().enumerate() {
@@ -88,30 +87,8 @@ impl Sheet {
                 vertices.push(holder.anchor(model, x));
                 continue;
             }
-            let (node, shape) = (NodeId(model.nodes.len() as u32), ShapeId(model.shapes.len() as u32));
-            model.shapes.push(ModelShape {
-                owner: Owner::Node(node),
-                geometry: ball.clone(),
-                local: Pose::IDENTITY,
-                friction: SurfaceFriction::Isotropic(self.friction),
-                restitution: self.restitution,
-                reach: self.thickness,
-                scale: dx.min(dy),
-            });
-            let block = model.layout.push(BlockKind::Node);
-            let b = model.layout.blocks()[block];
-            model.initial.q.extend(x.to_array());
-            model.initial.v.extend(self.velocity.to_array());
-            model.nodes.push(ModelNode {
-                name: format!("{}[{i}]", self.name),
-                block,
-                dof: b.v,
-                q: b.q,
-                mass: mass[i],
-                shape: Some(shape),
-                solid: Some(id),
-            });
-            vertices.push(Anchor::Node(node));
+            let name = format!("{}[{i}]", self.name);
+            vertices.push(add_node(model, name, id, (x, self.velocity), mass[i], Some(&skin)));
         }
         if model.nodes.len() == first {
             model.warnings.push(format!("{item}: every node is held, so it does not deform freely"));

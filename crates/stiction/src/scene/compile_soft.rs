@@ -176,7 +176,7 @@ impl SoftBody {
         let start: Vec<Vec3> = self.mesh.vertices.iter().map(|x| place.transform_point(*x)).collect();
         let centre = start.iter().zip(&mass).map(|(x, m)| *x * *m).sum::<Vec3>() / mass.iter().sum::<f64>();
         let edge = self.mesh.mean_edge();
-        let ball = SharedShape::ball(self.thickness);
+        let skin = skin(id, self.thickness, self.friction, self.restitution, edge);
         let first = model.nodes.len();
         let mut vertices = Vec::with_capacity(mass.len());
         for (i, holder) in self.holders(&item, names)?.into_iter().enumerate() {
@@ -184,33 +184,9 @@ impl SoftBody {
             vertices.push(match holder {
                 Some(holder) => holder.anchor(model, x),
                 None => {
-                    let node = NodeId(model.nodes.len() as u32);
-                    let shape = (on_surface[i] && self.collide).then_some(ShapeId(model.shapes.len() as u32));
-                    if shape.is_some() {
-                        model.shapes.push(ModelShape {
-                            owner: Owner::Node(node),
-                            geometry: ball.clone(),
-                            local: Pose::IDENTITY,
-                            friction: SurfaceFriction::Isotropic(self.friction),
-                            restitution: self.restitution,
-                            reach: self.thickness,
-                            scale: edge,
-                        });
-                    }
-                    let block = model.layout.push(BlockKind::Node);
-                    let b = model.layout.blocks()[block];
-                    model.initial.q.extend(x.to_array());
-                    model.initial.v.extend((self.velocity + self.spin.cross(x - centre)).to_array());
-                    model.nodes.push(ModelNode {
-                        name: format!("{}[{i}]", self.name),
-                        block,
-                        dof: b.v,
-                        q: b.q,
-                        mass: mass[i],
-                        shape,
-                        solid: Some(id),
-                    });
-                    Anchor::Node(node)
+                    let v = self.velocity + self.spin.cross(x - centre);
+                    let touches = (on_surface[i] && self.collide).then_some(&skin);
+                    add_node(model, format!("{}[{i}]", self.name), id, (x, v), mass[i], touches)
                 }
             });
         }
@@ -245,6 +221,41 @@ impl SoftBody {
         });
         Ok(())
     }
+}
+
+/// The shape that every surface node of a solid or sheet gets; `scale` is the length of its edges [m].
+pub(super) fn skin(solid: SoftId, thickness: f64, friction: f64, restitution: f64, scale: f64) -> ModelShape {
+    ModelShape {
+        owner: Owner::Solid(solid),
+        geometry: SharedShape::ball(thickness),
+        local: Pose::IDENTITY,
+        friction: SurfaceFriction::Isotropic(friction),
+        restitution,
+        reach: thickness,
+        scale,
+    }
+}
+
+/// Numbers a free node of a solid or sheet, with its shape if it touches.
+pub(super) fn add_node(
+    model: &mut Model,
+    name: String,
+    solid: SoftId,
+    (x, v): (Vec3, Vec3),
+    mass: f64,
+    skin: Option<&ModelShape>,
+) -> Anchor {
+    let node = NodeId(model.nodes.len() as u32);
+    let shape = skin.map(|skin| {
+        model.shapes.push(ModelShape { owner: Owner::Node(node), ..skin.clone() });
+        ShapeId(model.shapes.len() as u32 - 1)
+    });
+    let block = model.layout.push(BlockKind::Node);
+    let b = model.layout.blocks()[block];
+    model.initial.q.extend(x.to_array());
+    model.initial.v.extend(v.to_array());
+    model.nodes.push(ModelNode { name, block, dof: b.v, q: b.q, mass, shape, solid: Some(solid) });
+    Anchor::Node(node)
 }
 
 /// Who holds each of the vertices of a mesh or sheet.

@@ -3,6 +3,7 @@
 mod joints;
 mod recovery;
 mod report;
+mod rows;
 mod velocity_step;
 
 pub use joints::JointMemory;
