@@ -1,13 +1,13 @@
 //! `stiction bench`: published results and hard cases, each row with ours beside the paper's or the closed form.
 
-mod anisotropic;
 mod arch;
+mod cond;
 mod inclines;
+mod nsn;
 mod row;
 mod runs;
 mod soft_blocks;
 mod stack;
-mod stickslip;
 mod walls;
 
 use crate::clock::Stopwatch;
@@ -26,9 +26,10 @@ use std::path::PathBuf;
 Examples:
   stiction bench --list
   stiction bench NSN-stickslip COND-F14
+  stiction bench NSN --json
   stiction bench --quick --out results --json")]
 pub struct BenchArgs {
-    /// Experiments to run; all of them by default
+    /// Experiments to run, or the paper of a group (NSN, COND, …); all of them by default
     #[arg(value_name = "ID")]
     ids: Vec<String>,
 
@@ -61,16 +62,25 @@ pub struct Experiment {
     pub run: fn(&mut Context) -> Result<Vec<Row>>,
 }
 
+impl Experiment {
+    /// Whether it belongs to this paper: `NSN-F6` is of `nsn`.
+    fn is_of(&self, paper: &str) -> bool {
+        self.id.split_once('-').is_some_and(|(head, _)| {
+            head.chars().all(|c| c.is_ascii_uppercase()) && head.eq_ignore_ascii_case(paper)
+        })
+    }
+}
+
+/// The papers' experiments, then those of our own.
+static GROUPS: &[&[Experiment]] = &[nsn::EXPERIMENTS, cond::EXPERIMENTS, OWN];
+
+static OWN: &[Experiment] =
+    &[inclines::EXPERIMENT, stack::EXPERIMENT, arch::EXPERIMENT, walls::EXPERIMENT, soft_blocks::EXPERIMENT];
+
 /// All experiments, in the order of the list.
-static EXPERIMENTS: [Experiment; 7] = [
-    stickslip::EXPERIMENT,
-    anisotropic::EXPERIMENT,
-    inclines::EXPERIMENT,
-    stack::EXPERIMENT,
-    arch::EXPERIMENT,
-    walls::EXPERIMENT,
-    soft_blocks::EXPERIMENT,
-];
+fn experiments() -> impl Iterator<Item = &'static Experiment> {
+    GROUPS.iter().copied().flatten()
+}
 
 /// What an experiment is given.
 pub struct Context {
@@ -109,10 +119,10 @@ impl Context {
 
 /// Runs experiments.
 pub fn bench(args: &BenchArgs) -> Result<Outcome> {
-    if args.list {
-        return list(args.json);
-    }
     let chosen = choose(&args.ids)?;
+    if args.list {
+        return list(&chosen, args.json);
+    }
     let out = args.out.as_deref().map(OutputDir::create).transpose()?;
     let mut context = Context { quick: args.quick, id: "", out };
     let paint = Paint::for_stdout();
@@ -130,13 +140,7 @@ pub fn bench(args: &BenchArgs) -> Result<Outcome> {
             out.write(&format!("{}.csv", e.id), &(csv_line(Row::COLUMNS) + &lines))?;
         }
         if args.json {
-            results.push(json!({
-                "id": e.id,
-                "title": e.title,
-                "claim": e.claim,
-                "seconds": took.wall,
-                "rows": rows.iter().map(Row::json).collect::<Vec<Value>>(),
-            }));
+            results.push(as_json(e, &rows, took.wall));
         } else {
             print(&render(e, &rows, took.wall, paint))?;
         }
@@ -150,14 +154,30 @@ pub fn bench(args: &BenchArgs) -> Result<Outcome> {
     Ok(if failed > 0 { Outcome::Unsolved } else { Outcome::Good })
 }
 
-fn list(as_json: bool) -> Result<Outcome> {
+/// `accepted` says that nothing failed; `figures` has every measured value by name, `note` the remarks.
+fn as_json(e: &Experiment, rows: &[Row], seconds: f64) -> Value {
+    let figures: serde_json::Map<String, Value> =
+        rows.iter().filter(|r| r.value.is_some()).map(|r| (r.what.clone(), json!(r.value))).collect();
+    json!({
+        "id": e.id,
+        "title": e.title,
+        "claim": e.claim,
+        "accepted": rows.iter().all(|r| r.verdict != Verdict::Fail),
+        "figures": figures,
+        "note": rows.iter().filter_map(Row::note).collect::<Vec<String>>().join("; "),
+        "seconds": seconds,
+        "rows": rows.iter().map(Row::json).collect::<Vec<Value>>(),
+    })
+}
+
+fn list(chosen: &[&Experiment], as_json: bool) -> Result<Outcome> {
     if as_json {
         let all: Vec<Value> =
-            EXPERIMENTS.iter().map(|e| json!({"id": e.id, "title": e.title, "claim": e.claim})).collect();
+            chosen.iter().map(|e| json!({"id": e.id, "title": e.title, "claim": e.claim})).collect();
         return print(&format!("{}\n", json!({ "experiments": all })));
     }
     let mut t = Table::new();
-    for e in &EXPERIMENTS {
+    for e in chosen {
         t.row([e.id, e.title]);
     }
     print(&t.render())
@@ -165,16 +185,21 @@ fn list(as_json: bool) -> Result<Outcome> {
 
 fn choose(ids: &[String]) -> Result<Vec<&'static Experiment>> {
     if ids.is_empty() {
-        return Ok(EXPERIMENTS.iter().collect());
+        return Ok(experiments().collect());
     }
-    ids.iter()
-        .map(|id| {
-            EXPERIMENTS.iter().find(|e| e.id.eq_ignore_ascii_case(id)).ok_or_else(|| {
-                let known: Vec<&str> = EXPERIMENTS.iter().map(|e| e.id).collect();
-                error(format!("no experiment is called `{id}`"), format!("known ones: {}", known.join(", ")))
-            })
-        })
-        .collect()
+    let mut chosen = Vec::new();
+    for id in ids {
+        let before = chosen.len();
+        chosen.extend(experiments().filter(|e| e.id.eq_ignore_ascii_case(id) || e.is_of(id)));
+        if chosen.len() == before {
+            let known: Vec<&str> = experiments().map(|e| e.id).collect();
+            return Err(error(
+                format!("no experiment is called `{id}`"),
+                format!("known ones: {}", known.join(", ")),
+            ));
+        }
+    }
+    Ok(chosen)
 }
 
 fn render(e: &Experiment, rows: &[Row], seconds: f64, paint: Paint) -> String {
@@ -189,5 +214,11 @@ fn render(e: &Experiment, rows: &[Row], seconds: f64, paint: Paint) -> String {
     }
     let head = paint.bold(&format!("{}: {}", e.id, e.title));
     let claim = paint.dim(&format!("{} ({})", e.claim, duration(seconds)));
-    format!("{head}\n{claim}\n{}\n", t.render())
+    let remarks: String = rows
+        .iter()
+        .filter(|r| !r.why.is_empty())
+        .filter_map(Row::note)
+        .map(|n| format!("{}\n", paint.dim(&n)))
+        .collect();
+    format!("{head}\n{claim}\n{}{remarks}\n", t.render())
 }

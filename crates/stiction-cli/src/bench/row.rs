@@ -31,11 +31,13 @@ pub struct Row {
     pub accept: String,
     /// Whether it is met.
     pub verdict: Verdict,
+    /// Why it differs from the reference, where it does.
+    pub why: String,
 }
 
 impl Row {
     /// Columns of the CSV file.
-    pub const COLUMNS: [&'static str; 6] = ["what", "value", "unit", "reference", "accept", "verdict"];
+    pub const COLUMNS: [&'static str; 7] = ["what", "value", "unit", "reference", "accept", "verdict", "why"];
 
     /// A measured value.
     pub fn new(what: impl Into<String>, value: f64, unit: &str) -> Row {
@@ -67,6 +69,25 @@ impl Row {
         self.accept(text.trim_end(), met)
     }
 
+    /// Asks for a value of at least `limit`; not-a-number fails.
+    pub fn at_least(self, limit: f64) -> Row {
+        let met = self.value.is_some_and(|v| v >= limit);
+        let text = format!("≥ {} {}", number(limit), self.unit);
+        self.accept(text.trim_end(), met)
+    }
+
+    /// With the reason why it differs from the reference.
+    pub fn because(mut self, why: impl Into<String>) -> Row {
+        self.why = why.into();
+        self
+    }
+
+    /// The remark that stands instead of a value, or the reason of a difference, with what it is about.
+    pub fn note(&self) -> Option<String> {
+        let text = if self.why.is_empty() { &self.unit } else { &self.why };
+        (self.value.is_none() || !self.why.is_empty()).then(|| format!("{}: {text}", self.what))
+    }
+
     /// Value and unit as text.
     pub fn ours(&self) -> String {
         match self.value {
@@ -77,7 +98,7 @@ impl Row {
     }
 
     /// Cells of the CSV file.
-    pub fn cells(&self) -> [String; 6] {
+    pub fn cells(&self) -> [String; 7] {
         [
             self.what.clone(),
             self.value.map_or(String::new(), csv_number),
@@ -85,6 +106,7 @@ impl Row {
             self.reference.clone(),
             self.accept.clone(),
             self.word().into(),
+            self.why.clone(),
         ]
     }
 
@@ -97,6 +119,7 @@ impl Row {
             "reference": self.reference,
             "accept": self.accept,
             "verdict": self.word(),
+            "why": self.why,
         })
     }
 

@@ -14,10 +14,20 @@ fn experiments_are_listed_and_run_by_name_in_any_case() {
     assert_eq!(ran.code(), 0, "{}", ran.err());
     let j = ran.json();
     assert_eq!((&j["failed"], &j["quick"]), (&json!(0), &json!(true)));
-    let rows = j["experiments"][0]["rows"].as_array().unwrap();
+    let first = &j["experiments"][0];
+    assert!(first["accepted"] == true && !first["figures"].as_object().unwrap().is_empty(), "{first}");
+    let rows = first["rows"].as_array().unwrap();
     assert!(rows.iter().any(|r| r["verdict"] == "pass") && rows.iter().all(|r| r["value"].is_number()));
     assert_eq!(
         f.names("results"),
         ["COND-F14-paths.csv", "COND-F14-paths.svg", "COND-F14.csv", "inclines.csv"]
     );
+}
+
+#[test]
+fn a_paper_names_all_its_experiments() {
+    let f = Folder::new("bench-paper");
+    let list = f.stiction(&["bench", "nsn", "cond-f14", "--list"]);
+    assert!(list.out().contains("NSN-stickslip") && list.out().contains("COND-F14"), "{}", list.out());
+    assert!(!list.out().contains("inclines"), "{}", list.out());
 }

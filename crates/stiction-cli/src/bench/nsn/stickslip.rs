@@ -1,7 +1,7 @@
 //! NSN-stickslip: the threshold of sliding, its acceleration, and the same stopping distance in all directions.
 
-use super::runs::{GRAVITY, on_floor, simulate, take_steps};
-use super::{Context, Experiment, Row};
+use crate::bench::runs::{GRAVITY, on_floor, simulate, take_steps};
+use crate::bench::{Context, Experiment, Row};
 use crate::failure::Result;
 use crate::output::csv_number;
 use crate::svg::{Mark, Plot};

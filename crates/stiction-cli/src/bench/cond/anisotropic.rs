@@ -1,7 +1,7 @@
 //! COND-F14: a box launched on a floor with elliptic friction, against the ODE of maximal dissipation.
 
-use super::runs::{GRAVITY, on_floor, simulate, take_steps};
-use super::{Context, Experiment, Row};
+use crate::bench::runs::{GRAVITY, on_floor, simulate, take_steps};
+use crate::bench::{Context, Experiment, Row};
 use crate::failure::Result;
 use crate::output::csv_number;
 use crate::svg::{Mark, Plot};
