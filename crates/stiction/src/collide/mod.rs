@@ -5,6 +5,8 @@ mod broad;
 pub mod ccd;
 mod clip;
 mod convex;
+mod distance;
+mod distance_mesh;
 mod material;
 mod mesh;
 mod narrow;
@@ -19,6 +21,7 @@ mod solid;
 mod surface;
 mod touch;
 
+pub use distance::{Distance, SignedDistance};
 pub use overlap::{Overlap, overlaps};
 pub use rigid::Collider;
 
