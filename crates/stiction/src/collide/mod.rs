@@ -4,6 +4,7 @@ mod boxes;
 mod broad;
 pub mod ccd;
 mod clip;
+mod continuous;
 mod convex;
 mod material;
 mod mesh;
@@ -18,7 +19,9 @@ mod skin;
 mod solid;
 mod surface;
 mod touch;
+mod tree;
 
+pub use continuous::{Continuous, Hit};
 pub use overlap::{Overlap, overlaps};
 pub use rigid::Collider;
 
