@@ -4,6 +4,7 @@ mod boxes;
 mod broad;
 pub mod ccd;
 mod clip;
+mod continuous;
 mod convex;
 mod distance;
 mod distance_mesh;
@@ -20,7 +21,9 @@ mod skin;
 mod solid;
 mod surface;
 mod touch;
+mod tree;
 
+pub use continuous::{Continuous, Hit};
 pub use distance::{Distance, SignedDistance};
 pub use overlap::{Overlap, overlaps};
 pub use rigid::Collider;
