@@ -395,8 +395,7 @@ impl Delassus for Bodies {
         // The velocities stay in a local slice, so that the loop is free of the buffers' bookkeeping.
         let mut v = std::mem::take(&mut self.loaded);
         let mut soft_r = std::mem::take(&mut self.loaded_r);
-        for i in 0..r.len() {
-            let c = alternating(i, r.len());
+        for c in 0..r.len() {
             let w = self.diagonal[c];
             let u = self.relative(c, &v) + self.bias[c] + self.softness[c] * soft_r[c];
             let k = u - w * r[c];
@@ -492,13 +491,6 @@ impl Delassus for Bodies {
             };
         }
     }
-}
-
-/// Contact `i` of a sweep over `n`: one of the first half, one of the second. Neighbours in memory touch the same
-/// bodies and must wait for each other; these seldom do, so the processor works on two at a time.
-#[inline(always)]
-fn alternating(i: usize, n: usize) -> usize {
-    i / 2 + if i % 2 == 0 { 0 } else { n.div_ceil(2) }
 }
 
 /// T_aᵀ Q T_b for `T = [linear I, angular I − [arm]×]`: the 6×6 stiffness that a block puts between two bodies.
