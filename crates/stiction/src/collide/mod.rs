@@ -6,6 +6,7 @@ pub mod ccd;
 mod clip;
 mod continuous;
 mod convex;
+mod inspect;
 mod material;
 mod mesh;
 mod narrow;
@@ -22,6 +23,7 @@ mod touch;
 mod tree;
 
 pub use continuous::{Continuous, Hit};
+pub use inspect::{Inspection, inspect};
 pub use overlap::{Overlap, overlaps};
 pub use rigid::Collider;
 
