@@ -6,6 +6,8 @@ pub mod ccd;
 mod clip;
 mod continuous;
 mod convex;
+mod distance;
+mod distance_mesh;
 mod inspect;
 mod material;
 mod mesh;
@@ -23,6 +25,7 @@ mod touch;
 mod tree;
 
 pub use continuous::{Continuous, Hit};
+pub use distance::{Distance, SignedDistance};
 pub use inspect::{Inspection, inspect};
 pub use overlap::{Overlap, overlaps};
 pub use rigid::Collider;
