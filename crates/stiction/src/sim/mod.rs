@@ -1,12 +1,16 @@
 //! A running simulation: model, state, stepper and warm cache.
 
 mod joints;
+mod newton_step;
 mod recovery;
 mod report;
 mod rows;
 mod velocity_step;
 
 pub use joints::JointMemory;
+pub use newton_step::{
+    ElementRows, GeometricStiffness, NonlinearReport, NonlinearSettings, NonlinearStepper,
+};
 pub use report::{Energy, StageTimes, StepReport};
 
 use crate::collide::Contact;
