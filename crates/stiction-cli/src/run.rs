@@ -220,7 +220,7 @@ fn tolerance(s: &SimSettings) -> Option<f64> {
     s.solver_settings.tolerance.or(match s.solver {
         SolverKind::Exact => Some(exact::Settings::stepping().tolerance),
         SolverKind::Realtime => Some(exact::Settings::realtime().tolerance),
-        SolverKind::Pgs | SolverKind::Apgd => None,
+        SolverKind::Pgs | SolverKind::Apgd | SolverKind::NonsmoothNewton => None,
     })
 }
 

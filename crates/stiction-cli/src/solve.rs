@@ -137,6 +137,7 @@ fn solve_local(
     r: &mut [Vec3],
     trace: &mut dyn Trace,
 ) -> SolveReport {
+    use solvers::newton::{NewtonSettings, NonsmoothNewton};
     use solvers::{apgd::Apgd, exact, exact::Exact, pgs::Pgs};
     match kind {
         SolverKind::Exact => Exact::new(exact::Settings::default().with(settings)).solve_local(p, r, trace),
@@ -145,6 +146,9 @@ fn solve_local(
         }
         SolverKind::Pgs => Pgs::new(settings).solve_local(p, r, trace),
         SolverKind::Apgd => Apgd::new(settings).solve_local(p, r, trace),
+        SolverKind::NonsmoothNewton => {
+            NonsmoothNewton::new(NewtonSettings::robust().with(settings)).solve_local(p, r, trace)
+        }
     }
 }
 

@@ -2,12 +2,16 @@
 
 mod guard;
 mod joints;
+mod newton_step;
 mod recovery;
 mod report;
 mod rows;
 mod velocity_step;
 
 pub use joints::JointMemory;
+pub use newton_step::{
+    ElementRows, GeometricStiffness, NonlinearReport, NonlinearSettings, NonlinearStepper,
+};
 pub use report::{Energy, StageTimes, StepReport};
 
 use crate::collide::Contact;

@@ -4,6 +4,7 @@ pub mod apgd;
 pub mod exact;
 pub mod local_solve;
 pub mod measure;
+pub mod newton;
 pub mod pgs;
 pub mod row_solve;
 pub mod soft;
@@ -118,12 +119,20 @@ pub enum SolverKind {
     Pgs,
     /// Accelerated projected gradient on the convex relaxation (not Coulomb's law while sliding).
     Apgd,
+    /// Non-smooth Newton with bounded friction scaling (`solvers::newton`).
+    #[serde(rename = "nsn")]
+    NonsmoothNewton,
 }
 
 impl SolverKind {
     /// All of them, in the order of tables.
-    pub const ALL: [SolverKind; 4] =
-        [SolverKind::Exact, SolverKind::Realtime, SolverKind::Pgs, SolverKind::Apgd];
+    pub const ALL: [SolverKind; 5] = [
+        SolverKind::Exact,
+        SolverKind::Realtime,
+        SolverKind::Pgs,
+        SolverKind::Apgd,
+        SolverKind::NonsmoothNewton,
+    ];
 
     /// Name on the command line and in scene files.
     pub fn name(self) -> &'static str {
@@ -132,6 +141,7 @@ impl SolverKind {
             SolverKind::Realtime => "realtime",
             SolverKind::Pgs => "pgs",
             SolverKind::Apgd => "apgd",
+            SolverKind::NonsmoothNewton => "nsn",
         }
     }
 
@@ -157,6 +167,9 @@ pub fn make(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolve
         SolverKind::Realtime => Box::new(exact::Exact::new(exact::Settings::realtime().with(settings))),
         SolverKind::Pgs => Box::new(pgs::Pgs::new(settings)),
         SolverKind::Apgd => Box::new(apgd::Apgd::new(settings)),
+        SolverKind::NonsmoothNewton => {
+            Box::new(newton::NonsmoothNewton::new(newton::NewtonSettings::robust().with(settings)))
+        }
     }
 }
 
