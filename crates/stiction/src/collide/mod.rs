@@ -4,7 +4,10 @@ mod boxes;
 mod broad;
 pub mod ccd;
 mod clip;
+mod continuous;
 mod convex;
+mod distance;
+mod distance_mesh;
 mod material;
 mod mesh;
 mod narrow;
@@ -18,7 +21,10 @@ mod skin;
 mod solid;
 mod surface;
 mod touch;
+mod tree;
 
+pub use continuous::{Continuous, Hit};
+pub use distance::{Distance, SignedDistance};
 pub use overlap::{Overlap, overlaps};
 pub use rigid::Collider;
 
