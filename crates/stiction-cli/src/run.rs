@@ -5,6 +5,7 @@ use crate::clock::Stopwatch;
 use crate::failure::{Outcome, Result};
 use crate::output::print;
 use crate::progress;
+use crate::record::about;
 use crate::summary::{Energies, Summary, took_line};
 use crate::table::{Paint, Table, number};
 use clap::Args;
@@ -68,10 +69,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         .unwrap_or_else(|| step_count(args.time.unwrap_or(prepared.loaded.duration), prepared.loaded.dt));
     let Prepared { loaded, model, name } = prepared;
     let settings = loaded.settings;
-    let about = json!({
-        "scene": name, "title": loaded.title, "dt": loaded.dt,
-        "solver": settings.solver.name(), "scheme": settings.scheme.name(), "rate": args.record_rate,
-    });
+    let about = about(&name, &loaded.title, loaded.dt, &settings);
     let mut files =
         args.out.as_deref().map(|dir| RunFiles::create(dir, &model, args.record_rate, about)).transpose()?;
     let mut dump = args.dump_problem.as_deref().map(ProblemDump::create).transpose()?;
