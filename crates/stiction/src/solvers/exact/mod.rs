@@ -145,9 +145,14 @@ pub struct Exact {
     local: Buffers,
 }
 
-/// Coupled islands of at most this many dofs and contacts are solved on W, through a factor of A.
+/// Coupled islands whose parts (what A couples) have at most this many dofs and contacts each are solved on W, through
+/// factors of A.
 const MOST_DIRECT: usize = 1200;
 const MOST_DIRECT_CONTACTS: usize = 30;
+/// The same for islands of many parts, whose W is sparse, …
+const MOST_CONTACTS_ON_ONE: usize = 80;
+/// … with at most this many contacts in all.
+const MOST_SPARSE_CONTACTS: usize = 3000;
 /// … and others too where Newton in velocity space fails and there are at most this many contacts.
 const MOST_COLUMNS: usize = 600;
 
@@ -193,7 +198,7 @@ impl ContactSolver for Exact {
             lane.r.clear();
             lane.r.extend(contacts.iter().map(|&c| lambda[c as usize] / p.law[c as usize].stretch()));
             let speed = p.velocity_scale;
-            let soft = islands.is_coupled(i) && is_large(p, islands.blocks(i), contacts.len());
+            let soft = islands.is_coupled(i) && is_large(p, islands.blocks(i), contacts, &mut lane.coupled);
             if soft {
                 lane.soft.set(SoftSettings { tolerance: settings.tolerance, ..SoftSettings::default() });
                 lane.soft_x.v.clone_from(guess);
@@ -265,12 +270,18 @@ impl ContactSolver for Exact {
     }
 }
 
-/// True where Newton in velocity space beats a factor. Chains of rigid bodies (rods) stay with the factor: it costs
-/// little there, and Gauss–Seidel crawls along them.
-fn is_large(p: &ContactProblem, blocks: &[u32], contacts: usize) -> bool {
+/// True where Newton in velocity space beats factors. Chains of rigid bodies (rods) stay with the factor: it costs little
+/// there, and Gauss–Seidel crawls along them. So do many small bodies, each of which has a factor of its own.
+fn is_large(p: &ContactProblem, blocks: &[u32], contacts: &[u32], coupled: &mut Coupled) -> bool {
     let dofs: usize = blocks.iter().map(|&b| p.a.block(b as usize).1).sum();
     let nodes = blocks.iter().filter(|&&b| p.a.block(b as usize).1 == 3).count();
-    2 * 3 * nodes > dofs && (dofs > MOST_DIRECT || contacts > MOST_DIRECT_CONTACTS)
+    if 2 * 3 * nodes <= dofs {
+        return false;
+    }
+    let (largest, most) = coupled.find_parts(p, blocks, contacts);
+    let few = contacts.len() <= MOST_DIRECT_CONTACTS;
+    let sparse = most <= MOST_CONTACTS_ON_ONE && contacts.len() <= MOST_SPARSE_CONTACTS && largest < dofs / 2;
+    largest > MOST_DIRECT || !(few || sparse)
 }
 
 /// The worst status of all islands; contact indices become those of the whole problem.
