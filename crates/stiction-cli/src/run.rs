@@ -10,7 +10,7 @@ use crate::table::{Paint, Table, number};
 use clap::Args;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
-use stiction::solvers::exact;
+use stiction::solvers::{cr, exact};
 use stiction::{SimSettings, Simulation, SolverKind, Status, StepError};
 
 mod dump;
@@ -221,6 +221,7 @@ fn tolerance(s: &SimSettings) -> Option<f64> {
         SolverKind::Exact => Some(exact::Settings::stepping().tolerance),
         SolverKind::Realtime => Some(exact::Settings::realtime().tolerance),
         SolverKind::Pgs | SolverKind::Apgd => None,
+        SolverKind::ConjugateResidual => Some(cr::Settings::TOLERANCE),
     })
 }
 

@@ -137,7 +137,7 @@ fn solve_local(
     r: &mut [Vec3],
     trace: &mut dyn Trace,
 ) -> SolveReport {
-    use solvers::{apgd::Apgd, exact, exact::Exact, pgs::Pgs};
+    use solvers::{apgd::Apgd, cr, cr::ConjugateResidual, exact, exact::Exact, pgs::Pgs};
     match kind {
         SolverKind::Exact => Exact::new(exact::Settings::default().with(settings)).solve_local(p, r, trace),
         SolverKind::Realtime => {
@@ -145,6 +145,9 @@ fn solve_local(
         }
         SolverKind::Pgs => Pgs::new(settings).solve_local(p, r, trace),
         SolverKind::Apgd => Apgd::new(settings).solve_local(p, r, trace),
+        SolverKind::ConjugateResidual => {
+            ConjugateResidual::new(cr::Settings::robust().with(settings)).solve_local(p, r, trace)
+        }
     }
 }
 

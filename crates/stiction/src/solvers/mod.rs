@@ -1,6 +1,7 @@
 //! Solvers of the velocity family: each takes a [`ContactProblem`] and a guess and returns an answer.
 
 pub mod apgd;
+pub mod cr;
 pub mod exact;
 pub mod local_solve;
 pub mod measure;
@@ -118,12 +119,20 @@ pub enum SolverKind {
     Pgs,
     /// Accelerated projected gradient on the convex relaxation (not Coulomb's law while sliding).
     Apgd,
+    /// Conjugate residuals on the mixed complementarity problem (`solvers::cr`), matrix-free.
+    #[serde(rename = "cr")]
+    ConjugateResidual,
 }
 
 impl SolverKind {
     /// All of them, in the order of tables.
-    pub const ALL: [SolverKind; 4] =
-        [SolverKind::Exact, SolverKind::Realtime, SolverKind::Pgs, SolverKind::Apgd];
+    pub const ALL: [SolverKind; 5] = [
+        SolverKind::Exact,
+        SolverKind::Realtime,
+        SolverKind::Pgs,
+        SolverKind::Apgd,
+        SolverKind::ConjugateResidual,
+    ];
 
     /// Name on the command line and in scene files.
     pub fn name(self) -> &'static str {
@@ -132,6 +141,7 @@ impl SolverKind {
             SolverKind::Realtime => "realtime",
             SolverKind::Pgs => "pgs",
             SolverKind::Apgd => "apgd",
+            SolverKind::ConjugateResidual => "cr",
         }
     }
 
@@ -157,6 +167,9 @@ pub fn make(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolve
         SolverKind::Realtime => Box::new(exact::Exact::new(exact::Settings::realtime().with(settings))),
         SolverKind::Pgs => Box::new(pgs::Pgs::new(settings)),
         SolverKind::Apgd => Box::new(apgd::Apgd::new(settings)),
+        SolverKind::ConjugateResidual => {
+            Box::new(cr::ConjugateResidual::new(cr::Settings::robust().with(settings)))
+        }
     }
 }
 
