@@ -11,7 +11,7 @@ use crate::table::{Paint, Table, number};
 use clap::Args;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
-use stiction::solvers::{cond, exact};
+use stiction::solvers::{cond, cr, exact};
 use stiction::{SimSettings, Simulation, SolverKind, Status, StepError};
 
 mod dump;
@@ -224,6 +224,7 @@ fn tolerance(s: &SimSettings) -> Option<f64> {
         | SolverKind::Cond
         | SolverKind::Ccs => None,
         SolverKind::CondE => Some(cond::CondESettings::default().tolerance),
+        SolverKind::ConjugateResidual => Some(cr::Settings::TOLERANCE),
     })
 }
 

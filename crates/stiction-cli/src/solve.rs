@@ -138,7 +138,7 @@ fn solve_local(
     trace: &mut dyn Trace,
 ) -> Result<SolveReport> {
     use solvers::newton::{NewtonSettings, NonsmoothNewton};
-    use solvers::{apgd::Apgd, exact, exact::Exact, pgs::Pgs};
+    use solvers::{apgd::Apgd, cr, cr::ConjugateResidual, exact, exact::Exact, pgs::Pgs};
     Ok(match kind {
         SolverKind::Exact => Exact::new(exact::Settings::default().with(settings)).solve_local(p, r, trace),
         SolverKind::Realtime => {
@@ -146,6 +146,9 @@ fn solve_local(
         }
         SolverKind::Pgs => Pgs::new(settings).solve_local(p, r, trace),
         SolverKind::Apgd => Apgd::new(settings).solve_local(p, r, trace),
+        SolverKind::ConjugateResidual => {
+            ConjugateResidual::new(cr::Settings::robust().with(settings)).solve_local(p, r, trace)
+        }
         SolverKind::NonsmoothNewton => {
             NonsmoothNewton::new(NewtonSettings::robust().with(settings)).solve_local(p, r, trace)
         }

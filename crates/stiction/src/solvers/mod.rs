@@ -3,6 +3,7 @@
 pub mod apgd;
 pub mod ccs;
 pub mod cond;
+pub mod cr;
 pub mod exact;
 pub mod local_solve;
 pub mod measure;
@@ -130,11 +131,14 @@ pub enum SolverKind {
     CondE,
     /// Contact constraint splitting: ADMM with one linear solve per iteration (after Daviet 2020).
     Ccs,
+    /// Conjugate residuals on the mixed complementarity problem (`solvers::cr`), matrix-free.
+    #[serde(rename = "cr")]
+    ConjugateResidual,
 }
 
 impl SolverKind {
     /// All of them, in the order of tables.
-    pub const ALL: [SolverKind; 8] = [
+    pub const ALL: [SolverKind; 9] = [
         SolverKind::Exact,
         SolverKind::Realtime,
         SolverKind::Pgs,
@@ -143,6 +147,7 @@ impl SolverKind {
         SolverKind::Cond,
         SolverKind::CondE,
         SolverKind::Ccs,
+        SolverKind::ConjugateResidual,
     ];
 
     /// Name on the command line and in scene files.
@@ -156,6 +161,7 @@ impl SolverKind {
             SolverKind::Cond => "cond",
             SolverKind::CondE => "cond-e",
             SolverKind::Ccs => "ccs",
+            SolverKind::ConjugateResidual => "cr",
         }
     }
 
@@ -193,6 +199,9 @@ pub fn make(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolve
         SolverKind::Cond => Box::new(cond::Cond::new(cond::CondSettings::default().with(settings))),
         SolverKind::Ccs => Box::new(ccs::Ccs::new(settings)),
         SolverKind::CondE => Box::new(cond::CondE::new(cond::CondESettings::default().with(settings))),
+        SolverKind::ConjugateResidual => {
+            Box::new(cr::ConjugateResidual::new(cr::Settings::robust().with(settings)))
+        }
     }
 }
 
