@@ -1,6 +1,6 @@
 //! `stiction run`: simulate a scene, write its report, and say how exact the answer is.
 
-use crate::args::{Prepared, RELAXED, SceneArgs, StepArgs, count, law, positive};
+use crate::args::{Prepared, SceneArgs, StepArgs, count, law, other_law, positive};
 use crate::clock::Stopwatch;
 use crate::failure::{Outcome, Result};
 use crate::output::print;
@@ -12,7 +12,7 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::time::Instant;
-use stiction::solvers::exact;
+use stiction::solvers::{cond, cr, exact};
 use stiction::{SimSettings, Simulation, SolverKind, Status, StepError};
 
 mod dump;
@@ -231,7 +231,13 @@ fn tolerance(s: &SimSettings) -> Option<f64> {
     s.solver_settings.tolerance.or(match s.solver {
         SolverKind::Exact => Some(exact::Settings::stepping().tolerance),
         SolverKind::Realtime => Some(exact::Settings::realtime().tolerance),
-        SolverKind::Pgs | SolverKind::Apgd => None,
+        SolverKind::Pgs
+        | SolverKind::Apgd
+        | SolverKind::NonsmoothNewton
+        | SolverKind::Cond
+        | SolverKind::Ccs => None,
+        SolverKind::CondE => Some(cond::CondESettings::default().tolerance),
+        SolverKind::ConjugateResidual => Some(cr::Settings::TOLERANCE),
     })
 }
 
@@ -260,7 +266,7 @@ fn verdict(s: &Summary, broken: bool, solver: SolverKind, paint: Paint) -> Strin
         paint.good("every step converged")
     };
     if !solver.solves_coulomb() {
-        text += &format!("\n{} solves {RELAXED}", solver.name());
+        text += &format!("\n{} solves {}", solver.name(), other_law(solver));
     }
     text + "\n"
 }
