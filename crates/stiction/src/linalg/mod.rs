@@ -6,9 +6,11 @@ mod bsr;
 mod cholesky;
 pub mod dense;
 mod dense_lu;
+pub mod dual;
 mod general_lu;
 pub mod krylov;
 mod sparse_cholesky;
+mod sparse_lu;
 mod spatial;
 pub mod sweep32;
 
@@ -19,6 +21,7 @@ pub use cholesky::Cholesky;
 pub use dense_lu::DenseLu;
 pub use general_lu::GeneralLu;
 pub use sparse_cholesky::SparseCholesky;
+pub use sparse_lu::SparseLu;
 pub use spatial::{Mat6, Vec6};
 
 /// Three numbers: a point [m], a velocity [m/s], an impulse [N·s], …

@@ -4,6 +4,7 @@ pub mod apgd;
 pub mod exact;
 pub mod local_solve;
 pub mod measure;
+pub mod penalty;
 pub mod pgs;
 pub mod row_solve;
 pub mod soft;
