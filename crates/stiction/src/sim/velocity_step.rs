@@ -1,5 +1,9 @@
 //! The shared velocity-level step: collide → linearise → contact problem → solver → advance.
 
+mod probe;
+
+pub(crate) use probe::Probe;
+
 use super::guard::{self, Guard, clearance};
 use super::joints::{JointMemory, Joints, set_inertia, turn_inertia};
 use super::recovery::{Recovery, SLOP};

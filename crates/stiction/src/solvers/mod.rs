@@ -8,6 +8,7 @@ pub mod exact;
 pub mod local_solve;
 pub mod measure;
 pub mod newton;
+pub mod penalty;
 pub mod pgs;
 pub mod row_solve;
 pub mod soft;
