@@ -10,6 +10,7 @@ mod clock;
 mod export;
 mod failure;
 mod info;
+mod mesh;
 mod output;
 mod picture;
 mod progress;
@@ -61,6 +62,8 @@ enum Command {
     Picture(picture::PictureArgs),
     /// Validate a scene and explain it
     Check(check::CheckArgs),
+    /// Look at a mesh, mend it, or fill it with tetrahedra
+    Mesh(mesh::MeshArgs),
     /// Solve a bare contact problem from an .npz file
     Solve(solve::SolveArgs),
     /// Measure how fast a scene steps
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
         Command::Export(a) => export::export(&a),
         Command::Picture(a) => picture::picture(&a),
         Command::Check(a) => check::check(&a),
+        Command::Mesh(a) => mesh::mesh(&a),
         Command::Solve(a) => solve::solve(&a),
         Command::Testspeed(a) => testspeed::testspeed(&a),
         Command::Bench(a) => bench::bench(&a),

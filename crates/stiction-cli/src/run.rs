@@ -13,9 +13,11 @@ use std::path::PathBuf;
 use stiction::solvers::exact;
 use stiction::{SimSettings, Simulation, SolverKind, Status, StepError};
 
+mod contacts;
 mod dump;
 mod files;
 
+use contacts::ContactFile;
 use dump::ProblemDump;
 use files::{DEFAULT_RATE, RunFiles};
 
@@ -50,6 +52,11 @@ pub struct RunArgs {
     #[arg(long, value_name = "HZ", value_parser = positive, allow_hyphen_values = true, default_value_t = DEFAULT_RATE)]
     record_rate: f64,
 
+    /// Write every contact of every step to this file (.csv or .json): bodies, features, point, normal, gap, force on
+    /// the first body
+    #[arg(long, value_name = "FILE")]
+    contacts: Option<PathBuf>,
+
     /// Write the contact problems of the first 10 steps that do not converge into this folder, for `solve`
     #[arg(long, value_name = "DIR")]
     dump_problem: Option<PathBuf>,
@@ -74,6 +81,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     });
     let mut files =
         args.out.as_deref().map(|dir| RunFiles::create(dir, &model, args.record_rate, about)).transpose()?;
+    let mut contacts = args.contacts.as_deref().map(ContactFile::create).transpose()?;
     let mut dump = args.dump_problem.as_deref().map(ProblemDump::create).transpose()?;
     for w in &model.warnings {
         eprintln!("note: {w}");
@@ -105,6 +113,9 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         if let Some(f) = &mut files {
             f.add(&sim)?;
         }
+        if let Some(c) = &mut contacts {
+            c.add(&sim)?;
+        }
         if let Some(d) = &mut dump {
             d.look_at(&sim)?;
         }
@@ -117,6 +128,9 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     bar.finish_and_clear();
     if let Some(f) = files {
         f.finish(&sim)?;
+    }
+    if let Some(c) = contacts {
+        c.finish()?;
     }
     let dumped = dump.map_or(0, ProblemDump::finish);
 
@@ -184,6 +198,9 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
             text += "--dump-problem DIR keeps their problems for `stiction solve`\n"
         }
         _ => {}
+    }
+    if let Some(file) = &args.contacts {
+        text += &format!("wrote {}: every contact of every step\n", file.display());
     }
     if let Some(dir) = &args.out {
         text += &format!(
