@@ -2,6 +2,7 @@
 
 mod arch;
 mod collide;
+mod collide_soft;
 mod cond;
 mod inclines;
 mod nsn;
@@ -73,7 +74,7 @@ impl Experiment {
 }
 
 /// The papers' experiments, then those of our own.
-static GROUPS: &[&[Experiment]] = &[nsn::EXPERIMENTS, cond::EXPERIMENTS, OWN];
+static GROUPS: &[&[Experiment]] = &[nsn::EXPERIMENTS, cond::EXPERIMENTS, OWN, collide_soft::EXPERIMENTS];
 
 static OWN: &[Experiment] = &[
     inclines::EXPERIMENT,

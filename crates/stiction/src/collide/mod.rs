@@ -4,10 +4,12 @@ mod boxes;
 mod broad;
 pub mod ccd;
 mod clip;
+mod continuous;
 mod convex;
 mod distance;
 mod distance_mesh;
 mod impact;
+mod inspect;
 mod manifold;
 mod material;
 mod mesh;
@@ -23,8 +25,11 @@ mod skin;
 mod solid;
 mod surface;
 mod touch;
+mod tree;
 
+pub use continuous::{Continuous, Hit};
 pub use distance::{Distance, SignedDistance};
+pub use inspect::{Inspection, inspect};
 pub use overlap::{Overlap, overlaps};
 pub use rigid::Collider;
 
