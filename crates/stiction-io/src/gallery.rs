@@ -55,6 +55,7 @@ entries! {
     "wall-10": "10 rows of 10 bricks",
     "table-pile": "Crates fall on a pile of tables",
     "tumbling-mesh": "L-shaped brackets tumble down",
+    "terrain": "Cones, balls and crates tumble into a valley of triangles",
     "cantilever": "A soft beam sags under its own weight",
     "extension": "Two materials are pulled to twice their length",
     "soft-block-grip": "Two plates lift a soft block by friction",
