@@ -171,6 +171,36 @@ impl Bodies {
         true
     }
 
+    /// Changes b so that the impulses `r` lead to the velocities `v`: impulses that are not among these contacts are
+    /// part of `b` then.
+    pub fn start_from(&mut self, v: &[f64], r: &[Vec3]) {
+        for (w, b) in self.free_velocity.iter_mut().zip(&self.bodies) {
+            let d = b.dof as usize;
+            w.lin = Vec3::from_slice(&v[d..]);
+            if b.rigid {
+                w.ang = Vec3::from_slice(&v[d + 3..]);
+            }
+        }
+        let mut free = std::mem::take(&mut self.free_velocity);
+        for (c, r) in r.iter().enumerate() {
+            self.push_bodies(c, -*r, &mut free);
+        }
+        self.free_velocity = free;
+        for c in 0..r.len() {
+            self.free[c] = self.relative(c, &self.free_velocity) + self.bias[c];
+        }
+    }
+
+    /// Number of bodies that the contacts move.
+    pub fn bodies_moved(&self) -> usize {
+        self.bodies.len()
+    }
+
+    /// The bodies that contact `c` moves, counted from 0.
+    pub fn bodies_of(&self, c: usize) -> impl Iterator<Item = usize> + '_ {
+        self.sides(c).iter().map(|s| s.body as usize)
+    }
+
     /// Writes A⁻¹(b + Jᵀ r) of the bodies of the island into `v`.
     pub fn write_velocity(&mut self, r: &[Vec3], v: &mut [f64]) {
         self.body_velocities(r);
@@ -395,8 +425,7 @@ impl Delassus for Bodies {
         // The velocities stay in a local slice, so that the loop is free of the buffers' bookkeeping.
         let mut v = std::mem::take(&mut self.loaded);
         let mut soft_r = std::mem::take(&mut self.loaded_r);
-        for i in 0..r.len() {
-            let c = alternating(i, r.len());
+        for c in 0..r.len() {
             let w = self.diagonal[c];
             let u = self.relative(c, &v) + self.bias[c] + self.softness[c] * soft_r[c];
             let k = u - w * r[c];
@@ -492,13 +521,6 @@ impl Delassus for Bodies {
             };
         }
     }
-}
-
-/// Contact `i` of a sweep over `n`: one of the first half, one of the second. Neighbours in memory touch the same
-/// bodies and must wait for each other; these seldom do, so the processor works on two at a time.
-#[inline(always)]
-fn alternating(i: usize, n: usize) -> usize {
-    i / 2 + if i % 2 == 0 { 0 } else { n.div_ceil(2) }
 }
 
 /// T_aᵀ Q T_b for `T = [linear I, angular I − [arm]×]`: the 6×6 stiffness that a block puts between two bodies.

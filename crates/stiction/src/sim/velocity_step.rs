@@ -1,5 +1,9 @@
 //! The shared velocity-level step: collide → linearise → contact problem → solver → advance.
 
+mod probe;
+
+pub(crate) use probe::Probe;
+
 use super::guard::{self, Guard, clearance};
 use super::joints::{JointMemory, Joints, set_inertia, turn_inertia};
 use super::recovery::{Recovery, SLOP};
@@ -688,11 +692,11 @@ const MISSED: f64 = 5e-3;
 const SURPRISE: f64 = 0.01;
 
 /// A contact that was nearer than this share of the smaller shape to one of the same pair is the same contact.
-const SAME_CONTACT: f64 = 0.5;
+pub(super) const SAME_CONTACT: f64 = 0.5;
 
 impl crate::scene::ModelForce {
     /// Share of the step [t, t + h] during which the force acts.
-    fn share(&self, t: f64, h: f64) -> f64 {
+    pub(super) fn share(&self, t: f64, h: f64) -> f64 {
         ((self.until.min(t + h) - self.from.max(t)) / h).clamp(0.0, 1.0)
     }
 }
@@ -735,7 +739,7 @@ fn add(x: &mut [f64], at: usize, d: Vec3) {
     x[at + 2] += d.z;
 }
 
-fn check_finite(model: &Model, state: &State) -> Result<(), StepError> {
+pub(super) fn check_finite(model: &Model, state: &State) -> Result<(), StepError> {
     let bad = |item: String| Err(StepError::NotFinite { item, t: state.t });
     let ok = |x: &[f64]| x.iter().all(|v| v.abs() < LARGEST);
     if ok(&state.q) && ok(&state.v) {

@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | 0 | Alart–Curnier Newton from the impulses of the last step | `alart_curnier.rs` |
 //! | 1 | Gauss–Seidel accelerated by nonlinear conjugate gradients (NNCG), then Newton; twice | `sweep.rs` |
+//! | 1, islands too large for Newton | sweeps, then Newton on the few contacts that they leave | `patch.rs` |
 //! | 2 | rounds of interior point, proximal point and ADMM, each polished by Newton | `interior_point.rs` (bounded rows: `interior_rows.rs`), `proximal_point.rs`, `admm.rs` |
 //! | 2, each round | certificate of infeasibility; continuation where some μ > 1 | `infeasible.rs`, `continuation.rs` |
 //!
@@ -23,6 +24,7 @@ mod continuation;
 mod infeasible;
 mod interior_point;
 mod interior_rows;
+mod patch;
 mod proximal_point;
 mod sweep;
 
@@ -30,11 +32,13 @@ use super::soft::{SoftSettings, SoftSolver};
 use super::{ContactSolver, SolveReport, SolverSettings, Status, Trace};
 use crate::contact::bodies::Bodies;
 use crate::contact::coupled::Coupled;
+use crate::contact::delassus::Delassus;
 use crate::contact::islands::Islands;
 use crate::contact::local::LocalForm;
 use crate::contact::{ContactProblem, LocalProblem, Solution};
 use crate::linalg::Vec3;
 use chain::{Buffers, Chain};
+use patch::Patch;
 use rayon::prelude::*;
 
 /// Settings of the chain; the defaults are those that were measured.
@@ -127,6 +131,7 @@ struct Lane {
     soft: SoftSolver,
     soft_x: Solution,
     buffers: Buffers,
+    patch: Patch,
     r: Vec<Vec3>,
     report: SolveReport,
     form: Form,
@@ -206,7 +211,12 @@ impl ContactSolver for Exact {
             }
             lane.report = if !islands.is_coupled(i) && lane.bodies.prepare(p, contacts) {
                 lane.form = Form::Bodies;
-                Chain::new(&mut lane.bodies, &mut lane.buffers, settings, speed, trace).run(&mut lane.r)
+                let mut report =
+                    Chain::new(&mut lane.bodies, &mut lane.buffers, settings, speed, trace).run(&mut lane.r);
+                if report.status == Status::Budget && lane.bodies.system_size() > settings.newton_size {
+                    lane.patch.mend(p, contacts, &mut lane.bodies, settings, &mut lane.r, &mut report, trace);
+                }
+                report
             } else if lane.coupled.prepare(p, islands.blocks(i), contacts) {
                 lane.form = Form::Coupled;
                 let mut form = LocalForm::new(&lane.coupled.local);
