@@ -6,6 +6,7 @@ pub mod ccd;
 mod clip;
 mod continuous;
 mod convex;
+mod cover;
 mod distance;
 mod distance_mesh;
 mod impact;
