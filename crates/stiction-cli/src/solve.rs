@@ -139,7 +139,9 @@ fn solve_local(
 ) -> Result<SolveReport> {
     use solvers::{apgd::Apgd, exact, exact::Exact, pgs::Pgs};
     Ok(match kind {
-        SolverKind::Exact => Exact::new(exact::Settings::default().with(settings)).solve_local(p, r, trace),
+        SolverKind::Exact | SolverKind::Auto => {
+            Exact::new(exact::Settings::default().with(settings)).solve_local(p, r, trace)
+        }
         SolverKind::Realtime => {
             Exact::new(exact::Settings::realtime().with(settings)).solve_local(p, r, trace)
         }

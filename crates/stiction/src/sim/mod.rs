@@ -1,12 +1,14 @@
 //! A running simulation: model, state, stepper and warm cache.
 
 mod joints;
+mod position_based;
 mod recovery;
 mod report;
 mod rows;
 mod velocity_step;
 
 pub use joints::JointMemory;
+pub use position_based::{PositionBased, PositionReport};
 pub use report::{Energy, StageTimes, StepReport};
 
 use crate::collide::Contact;

@@ -126,11 +126,13 @@ pub enum SolverKind {
     CondE,
     /// Contact constraint splitting: ADMM with one linear solve per iteration (after Daviet 2020).
     Ccs,
+    /// `exact`, with the fastest way for each island as measured: mixed multigrid steps on soft ones.
+    Auto,
 }
 
 impl SolverKind {
     /// All of them, in the order of tables.
-    pub const ALL: [SolverKind; 7] = [
+    pub const ALL: [SolverKind; 8] = [
         SolverKind::Exact,
         SolverKind::Realtime,
         SolverKind::Pgs,
@@ -138,6 +140,7 @@ impl SolverKind {
         SolverKind::Cond,
         SolverKind::CondE,
         SolverKind::Ccs,
+        SolverKind::Auto,
     ];
 
     /// Name on the command line and in scene files.
@@ -150,6 +153,7 @@ impl SolverKind {
             SolverKind::Cond => "cond",
             SolverKind::CondE => "cond-e",
             SolverKind::Ccs => "ccs",
+            SolverKind::Auto => "auto",
         }
     }
 
@@ -183,6 +187,13 @@ pub fn make(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolve
         SolverKind::Apgd => Box::new(apgd::Apgd::new(settings)),
         SolverKind::Cond => Box::new(cond::Cond::new(cond::CondSettings::default().with(settings))),
         SolverKind::Ccs => Box::new(ccs::Ccs::new(settings)),
+        SolverKind::Auto => {
+            let single = exact::Settings {
+                tolerance: exact::Settings::default().tolerance,
+                ..exact::Settings::auto()
+            };
+            Box::new(exact::Exact::new(single.with(settings)))
+        }
         SolverKind::CondE => Box::new(cond::CondE::new(cond::CondESettings::default().with(settings))),
     }
 }
@@ -191,6 +202,7 @@ pub fn make(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolve
 pub fn make_for_steps(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolver> {
     match kind {
         SolverKind::Exact => Box::new(exact::Exact::new(exact::Settings::stepping().with(settings))),
+        SolverKind::Auto => Box::new(exact::Exact::new(exact::Settings::auto().with(settings))),
         SolverKind::Cond => {
             let stepping = cond::CondSettings { remember: true, recycle: 10, ..Default::default() };
             Box::new(cond::Cond::new(stepping.with(settings)))

@@ -26,6 +26,7 @@ pub(in crate::solvers) struct Surrogate {
     push: Vec<f64>,
     /// What the scale ω was found for, and its age in solves.
     omega: f64,
+    made_for: (Option<f64>, usize),
     age: usize,
 }
 
@@ -44,8 +45,10 @@ impl Surrogate {
             self.body.push(body_inverse(island, island.nodes + 2 * b));
         }
         self.age += 1;
-        if self.age >= recycle || self.omega <= 0.0 {
+        let wanted = (radius, island.version);
+        if self.age >= recycle || self.omega <= 0.0 || self.made_for != wanted {
             self.age = 0;
+            self.made_for = wanted;
             self.omega = radius.map_or(1.0, |r| r / (POWER_MARGIN * self.radius(island)));
         }
         let omega = self.omega;
