@@ -5,7 +5,7 @@ import { FIELDS, gradient } from "./fields.js";
 import { film } from "./film.js";
 import { Live } from "./live.js";
 import { Plot, groups } from "./plots.js";
-import { BadRecording, Recording, fromBase64 } from "./recording.js";
+import { BadRecording, Recording, fromBase64, seal } from "./recording.js";
 import { World, number } from "./world.js";
 
 const $ = (id) => document.getElementById(id);
@@ -397,4 +397,5 @@ if (stored.length) {
   say("Drop a recording (recording.stic) here to play it; two for a comparison.");
 }
 requestAnimationFrame(tick);
-window.stiction = { seek: async (t) => { pause(); clock.t = t; await show(); render(); }, play, pause, clock, costs, views: () => views, colourBy, camera, live: () => live };
+// For tests and for the console.
+window.stiction = { Recording, BadRecording, seal, render, seek: async (t) => { pause(); clock.t = t; await show(); render(); }, play, pause, clock, costs, views: () => views, colourBy, camera, live: () => live };

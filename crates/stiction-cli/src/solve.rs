@@ -137,7 +137,8 @@ fn solve_local(
     r: &mut [Vec3],
     trace: &mut dyn Trace,
 ) -> Result<SolveReport> {
-    use solvers::{apgd::Apgd, exact, exact::Exact, pgs::Pgs};
+    use solvers::newton::{NewtonSettings, NonsmoothNewton};
+    use solvers::{apgd::Apgd, cr, cr::ConjugateResidual, exact, exact::Exact, pgs::Pgs};
     Ok(match kind {
         SolverKind::Exact | SolverKind::Auto => {
             Exact::new(exact::Settings::default().with(settings)).solve_local(p, r, trace)
@@ -147,6 +148,12 @@ fn solve_local(
         }
         SolverKind::Pgs => Pgs::new(settings).solve_local(p, r, trace),
         SolverKind::Apgd => Apgd::new(settings).solve_local(p, r, trace),
+        SolverKind::ConjugateResidual => {
+            ConjugateResidual::new(cr::Settings::robust().with(settings)).solve_local(p, r, trace)
+        }
+        SolverKind::NonsmoothNewton => {
+            NonsmoothNewton::new(NewtonSettings::robust().with(settings)).solve_local(p, r, trace)
+        }
         SolverKind::Cond | SolverKind::CondE | SolverKind::Ccs => {
             return Err(error(
                 format!("{} iterates on velocities, and a bare problem has impulses only", kind.name()),

@@ -8,6 +8,7 @@ mod continuous;
 mod convex;
 mod distance;
 mod distance_mesh;
+mod inspect;
 mod material;
 mod mesh;
 mod narrow;
@@ -25,6 +26,7 @@ mod tree;
 
 pub use continuous::{Continuous, Hit};
 pub use distance::{Distance, SignedDistance};
+pub use inspect::{Inspection, inspect};
 pub use overlap::{Overlap, overlaps};
 pub use rigid::Collider;
 

@@ -3,9 +3,12 @@
 pub mod apgd;
 pub mod ccs;
 pub mod cond;
+pub mod cr;
 pub mod exact;
 pub mod local_solve;
 pub mod measure;
+pub mod newton;
+pub mod penalty;
 pub mod pgs;
 pub mod row_solve;
 pub mod soft;
@@ -120,26 +123,34 @@ pub enum SolverKind {
     Pgs,
     /// Accelerated projected gradient on the convex relaxation (not Coulomb's law while sliding).
     Apgd,
+    /// Non-smooth Newton with bounded friction scaling (`solvers::newton`).
+    #[serde(rename = "nsn")]
+    NonsmoothNewton,
     /// Velocity fixed point with virtual nodes, as printed (Lee et al. 2022): contacts give way by λ/k_v.
     Cond,
     /// The same without virtual nodes, with exact blocks of bodies, mixing and multigrid, stopped on an error.
     CondE,
     /// Contact constraint splitting: ADMM with one linear solve per iteration (after Daviet 2020).
     Ccs,
+    /// Conjugate residuals on the mixed complementarity problem (`solvers::cr`), matrix-free.
+    #[serde(rename = "cr")]
+    ConjugateResidual,
     /// `exact`, with the fastest way for each island as measured: mixed multigrid steps on soft ones.
     Auto,
 }
 
 impl SolverKind {
     /// All of them, in the order of tables.
-    pub const ALL: [SolverKind; 8] = [
+    pub const ALL: [SolverKind; 10] = [
         SolverKind::Exact,
         SolverKind::Realtime,
         SolverKind::Pgs,
         SolverKind::Apgd,
+        SolverKind::NonsmoothNewton,
         SolverKind::Cond,
         SolverKind::CondE,
         SolverKind::Ccs,
+        SolverKind::ConjugateResidual,
         SolverKind::Auto,
     ];
 
@@ -150,9 +161,11 @@ impl SolverKind {
             SolverKind::Realtime => "realtime",
             SolverKind::Pgs => "pgs",
             SolverKind::Apgd => "apgd",
+            SolverKind::NonsmoothNewton => "nsn",
             SolverKind::Cond => "cond",
             SolverKind::CondE => "cond-e",
             SolverKind::Ccs => "ccs",
+            SolverKind::ConjugateResidual => "cr",
             SolverKind::Auto => "auto",
         }
     }
@@ -185,6 +198,9 @@ pub fn make(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolve
         SolverKind::Realtime => Box::new(exact::Exact::new(exact::Settings::realtime().with(settings))),
         SolverKind::Pgs => Box::new(pgs::Pgs::new(settings)),
         SolverKind::Apgd => Box::new(apgd::Apgd::new(settings)),
+        SolverKind::NonsmoothNewton => {
+            Box::new(newton::NonsmoothNewton::new(newton::NewtonSettings::robust().with(settings)))
+        }
         SolverKind::Cond => Box::new(cond::Cond::new(cond::CondSettings::default().with(settings))),
         SolverKind::Ccs => Box::new(ccs::Ccs::new(settings)),
         SolverKind::Auto => {
@@ -195,6 +211,9 @@ pub fn make(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolve
             Box::new(exact::Exact::new(single.with(settings)))
         }
         SolverKind::CondE => Box::new(cond::CondE::new(cond::CondESettings::default().with(settings))),
+        SolverKind::ConjugateResidual => {
+            Box::new(cr::ConjugateResidual::new(cr::Settings::robust().with(settings)))
+        }
     }
 }
 

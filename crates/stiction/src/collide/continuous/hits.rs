@@ -129,17 +129,13 @@ impl Job {
         let is_self = self.pair.0 == self.pair.1;
         for c in &self.faces {
             let q = if c.swapped { &two } else { &one };
-            match q.vertex_face(c.vertex, c.face, is_self) {
-                Found::Nothing => {}
-                Found::Touching => self.touching += 1,
-                Found::Hit(hit) => self.first.push((u64::from(c.swapped) << 32 | u64::from(c.vertex), hit)),
+            if let Some(hit) = q.vertex_face(c.vertex, c.face, is_self, &mut self.touching) {
+                self.first.push((u64::from(c.swapped) << 32 | u64::from(c.vertex), hit));
             }
         }
         for &(e, f) in &self.edges {
-            match one.edge_edge(e, f, is_self) {
-                Found::Nothing => {}
-                Found::Touching => self.touching += 1,
-                Found::Hit(hit) => self.first.push((2 << 32 | u64::from(e), hit)),
+            if let Some(hit) = one.edge_edge(e, f, is_self, &mut self.touching) {
+                self.first.push((2 << 32 | u64::from(e), hit));
             }
         }
         // One impact per vertex and per edge: the first.
@@ -149,13 +145,6 @@ impl Job {
         self.first.dedup_by_key(|f| f.0);
         self.hits.extend(self.first.iter().map(|f| f.1));
     }
-}
-
-enum Found {
-    Nothing,
-    /// They touch at the start.
-    Touching,
-    Hit(Hit),
 }
 
 impl<'a> Query<'a> {
@@ -177,11 +166,11 @@ impl<'a> Query<'a> {
         if is_self && self.thickness > 0.0 && one.iter().any(near) { 0.0 } else { self.thickness }
     }
 
-    fn vertex_face(&self, v: u32, f: u32, is_self: bool) -> Found {
+    fn vertex_face(&self, v: u32, f: u32, is_self: bool, touching: &mut usize) -> Option<Hit> {
         let t = self.b.skin.triangles[f as usize];
         let reach = self.thickness + self.separation;
         if !self.a.ways(&[v]).grown(reach).meets(&self.b.ways(&t)) {
-            return Found::Nothing;
+            return None;
         }
         let at =
             |a: &[Vec3], b: &[Vec3]| [a[v as usize], b[t[0] as usize], b[t[1] as usize], b[t[2] as usize]];
@@ -190,24 +179,23 @@ impl<'a> Query<'a> {
         let way = |x: &[Vec3; 4], w: [f64; 3]| x[0] - x[1] * w[0] - x[2] * w[1] - x[3] * w[2];
         let distance = way(&start, weights(&start)).length();
         if distance <= TOUCHING * self.size {
-            return Found::Touching;
+            *touching += 1;
+            return None;
         }
         let thickness = self.thickness(is_self, &[v], &t);
-        let Some(hit) = ccd::vertex_face(&start, &end, floor(distance, thickness, self.separation)) else {
-            return Found::Nothing;
-        };
+        let hit = ccd::vertex_face(&start, &end, floor(distance, thickness, self.separation))?;
         let there = between(&start, &end, &hit);
         let w = weights(&there);
-        let Some(n) = way(&there, w).try_normalize() else { return Found::Touching };
-        let name = |a: (&[u32], &[f64], u64), b| self.make(a, b, n, thickness, hit.time);
-        Found::Hit(name((&[v], &[1.0], feature::vertex(v)), (&t, &w, feature::face(f))))
+        let n = way(&there, w).try_normalize().or_else(|| way(&start, weights(&start)).try_normalize())?;
+        let on_a = (&[v][..], &[1.0][..], feature::vertex(v));
+        Some(self.make(on_a, (&t[..], &w[..], feature::face(f)), n, thickness, hit.time))
     }
 
-    fn edge_edge(&self, e: u32, f: u32, is_self: bool) -> Found {
+    fn edge_edge(&self, e: u32, f: u32, is_self: bool, touching: &mut usize) -> Option<Hit> {
         let (i, j) = (self.a.skin.edges[e as usize].ends, self.b.skin.edges[f as usize].ends);
         let reach = self.thickness + self.separation;
         if !self.a.ways(&i).grown(reach).meets(&self.b.ways(&j)) {
-            return Found::Nothing;
+            return None;
         }
         let at =
             |a: &[Vec3], b: &[Vec3]| [a[i[0] as usize], a[i[1] as usize], b[j[0] as usize], b[j[1] as usize]];
@@ -216,18 +204,18 @@ impl<'a> Query<'a> {
         let way = |x: &[Vec3; 4], (s, r): (f64, f64)| x[0].lerp(x[1], s) - x[2].lerp(x[3], r);
         let distance = way(&start, shares(&start)).length();
         if distance <= TOUCHING * self.size {
-            return Found::Touching;
+            *touching += 1;
+            return None;
         }
         let thickness = self.thickness(is_self, &i, &j);
-        let Some(hit) = ccd::edge_edge(&start, &end, floor(distance, thickness, self.separation)) else {
-            return Found::Nothing;
-        };
+        let hit = ccd::edge_edge(&start, &end, floor(distance, thickness, self.separation))?;
         let there = between(&start, &end, &hit);
         let (s, r) = shares(&there);
-        let Some(n) = way(&there, (s, r)).try_normalize() else { return Found::Touching };
+        let n =
+            way(&there, (s, r)).try_normalize().or_else(|| way(&start, shares(&start)).try_normalize())?;
         let on_a = (&i[..], &[1.0 - s, s][..], feature::edge(i[0], i[1]));
         let on_b = (&j[..], &[1.0 - r, r][..], feature::edge(j[0], j[1]));
-        Found::Hit(self.make(on_a, on_b, n, thickness, hit.time))
+        Some(self.make(on_a, on_b, n, thickness, hit.time))
     }
 
     /// The contact of weighted means of vertices along `n`, from b to a, linearised at the start.

@@ -64,6 +64,13 @@ impl Surrogate {
         }
     }
 
+    /// Shortens all steps: W by this factor, for later solves too.
+    pub fn shrink(&mut self, island: &Island, factor: f64) {
+        self.omega *= factor;
+        self.scale_by(factor);
+        self.fill_blocks(island);
+    }
+
     fn fill_blocks(&mut self, island: &Island) {
         self.block.clear();
         for t in &island.touches {
