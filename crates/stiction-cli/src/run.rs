@@ -246,7 +246,7 @@ fn step_count(time: f64, dt: f64) -> u64 {
 /// Velocity error below which a step counts as converged, relative to the velocity scale, where it is known here.
 fn tolerance(s: &SimSettings) -> Option<f64> {
     s.solver_settings.tolerance.or(match s.solver {
-        SolverKind::Exact => Some(exact::Settings::stepping().tolerance),
+        SolverKind::Exact | SolverKind::Auto => Some(exact::Settings::stepping().tolerance),
         SolverKind::Realtime => Some(exact::Settings::realtime().tolerance),
         SolverKind::Pgs
         | SolverKind::Apgd
