@@ -4,6 +4,7 @@ mod arch;
 mod collide;
 mod collide_soft;
 mod cond;
+mod cr;
 mod inclines;
 mod nsn;
 mod row;
@@ -74,7 +75,8 @@ impl Experiment {
 }
 
 /// The papers' experiments, then those of our own.
-static GROUPS: &[&[Experiment]] = &[nsn::EXPERIMENTS, cond::EXPERIMENTS, OWN, collide_soft::EXPERIMENTS];
+static GROUPS: &[&[Experiment]] =
+    &[nsn::EXPERIMENTS, cond::EXPERIMENTS, cr::EXPERIMENTS, OWN, collide_soft::EXPERIMENTS];
 
 static OWN: &[Experiment] = &[
     inclines::EXPERIMENT,
