@@ -15,9 +15,11 @@ use std::time::Instant;
 use stiction::solvers::{cond, cr, exact};
 use stiction::{SimSettings, Simulation, SolverKind, Status, StepError};
 
+mod contacts;
 mod dump;
 mod files;
 
+use contacts::ContactFile;
 use dump::ProblemDump;
 use files::{DEFAULT_RATE, RunFiles};
 
@@ -52,6 +54,11 @@ pub struct RunArgs {
     #[arg(long, value_name = "HZ", value_parser = positive, allow_hyphen_values = true, default_value_t = DEFAULT_RATE)]
     record_rate: f64,
 
+    /// Write every contact of every step to this file (.csv or .json): bodies, features, point, normal, gap, force on
+    /// the first body
+    #[arg(long, value_name = "FILE")]
+    contacts: Option<PathBuf>,
+
     /// Write the contact problems of the first 10 steps that do not converge into this folder, for `solve`
     #[arg(long, value_name = "DIR")]
     dump_problem: Option<PathBuf>,
@@ -73,6 +80,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     let about = about(&name, &loaded.title, loaded.dt, &settings);
     let mut files =
         args.out.as_deref().map(|dir| RunFiles::create(dir, &model, args.record_rate, about)).transpose()?;
+    let mut contacts = args.contacts.as_deref().map(ContactFile::create).transpose()?;
     let mut dump = args.dump_problem.as_deref().map(ProblemDump::create).transpose()?;
     for w in &model.warnings {
         eprintln!("note: {w}");
@@ -107,6 +115,9 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
             f.add(&sim)?;
             writing += start.elapsed().as_secs_f64();
         }
+        if let Some(c) = &mut contacts {
+            c.add(&sim)?;
+        }
         if let Some(d) = &mut dump {
             d.look_at(&sim)?;
         }
@@ -120,6 +131,9 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     let start = Instant::now();
     let sizes = files.map(|f| f.finish(&sim)).transpose()?;
     writing += start.elapsed().as_secs_f64();
+    if let Some(c) = contacts {
+        c.finish()?;
+    }
     let dumped = dump.map_or(0, ProblemDump::finish);
 
     let sim_seconds = summary.steps as f64 * loaded.dt;
@@ -192,6 +206,9 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         }
         _ => {}
     }
+    if let Some(file) = &args.contacts {
+        text += &format!("wrote {}: every contact of every step\n", file.display());
+    }
     if let Some(dir) = &args.out {
         let [recording, page] = sizes.unwrap_or_default().map(|n| number(n as f64 / 1e6));
         text += &format!(
@@ -229,7 +246,7 @@ fn step_count(time: f64, dt: f64) -> u64 {
 /// Velocity error below which a step counts as converged, relative to the velocity scale, where it is known here.
 fn tolerance(s: &SimSettings) -> Option<f64> {
     s.solver_settings.tolerance.or(match s.solver {
-        SolverKind::Exact => Some(exact::Settings::stepping().tolerance),
+        SolverKind::Exact | SolverKind::Auto => Some(exact::Settings::stepping().tolerance),
         SolverKind::Realtime => Some(exact::Settings::realtime().tolerance),
         SolverKind::Pgs
         | SolverKind::Apgd

@@ -3,6 +3,7 @@
 mod guard;
 mod joints;
 mod newton_step;
+mod position_based;
 mod recovery;
 mod report;
 mod rows;
@@ -12,6 +13,7 @@ pub use joints::JointMemory;
 pub use newton_step::{
     ElementRows, GeometricStiffness, NonlinearReport, NonlinearSettings, NonlinearStepper,
 };
+pub use position_based::{PositionBased, PositionReport};
 pub use report::{Energy, StageTimes, StepReport};
 
 use crate::collide::Contact;
@@ -24,7 +26,7 @@ use crate::integrate::Scheme;
 use crate::linalg::Vec3;
 use crate::scene::{Model, Owner, SensorKind};
 use crate::solvers::{SolverKind, SolverSettings, Trace};
-use velocity_step::VelocityStepper;
+pub(crate) use velocity_step::{Probe, VelocityStepper};
 
 /// How to step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -171,6 +173,11 @@ impl Simulation {
         self.stepper.set_warm(s.warm.clone());
         self.stepper.set_joint_memory(s.joints.clone());
         self.step = s.step;
+    }
+
+    /// Keys of contacts of the last step that were found ahead in time.
+    pub(crate) fn late_keys(&self) -> Vec<ContactKey> {
+        self.stepper.late_keys()
     }
 
     /// Energies now.
