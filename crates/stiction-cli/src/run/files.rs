@@ -24,12 +24,13 @@ pub struct RunFiles {
 /// Frames per second of simulation, unless asked for otherwise: as many as a screen shows.
 pub const DEFAULT_RATE: f64 = 60.0;
 
-const REPORT_COLUMNS: [&str; 20] = [
+const REPORT_COLUMNS: [&str; 21] = [
     "step",
     "t",
     "contacts",
     "joints",
     "islands",
+    "asleep",
     "iterations",
     "factorizations",
     "status",
@@ -84,6 +85,7 @@ impl RunFiles {
             r.contacts.to_string(),
             r.joints.to_string(),
             r.islands.to_string(),
+            r.asleep.to_string(),
             r.iterations.to_string(),
             r.factorizations.to_string(),
             r.status.word().to_string(),
