@@ -60,6 +60,7 @@ entries! {
     "soft-block-grip": "Two plates lift a soft block by friction",
     "soft-grasp": "Two fingers lift a soft ball",
     "newtons-cradle-soft": "A soft Newton's cradle",
+    "ring-chain": "A chain of soft rings swings down",
     "pendulum-chain": "Eight links swing down from horizontal",
     "crank-slider": "A motor turns a crank that drives a slider",
     "cable-over-cylinder": "A cable of 160 links hangs over a cylinder, three times as long on one side",
