@@ -63,6 +63,7 @@ entries! {
     "mat-folding": "A gripper folds a soft mat",
     "soft-gripper": "Two soft fingers lift a box",
     "newtons-cradle-soft": "A soft Newton's cradle",
+    "ring-chain": "A chain of soft rings swings down",
     "pendulum-chain": "Eight links swing down from horizontal",
     "crank-slider": "A motor turns a crank that drives a slider",
     "cable-over-cylinder": "A cable of 160 links hangs over a cylinder, three times as long on one side",
