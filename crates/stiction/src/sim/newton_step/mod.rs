@@ -123,7 +123,7 @@ pub struct NonlinearStepper {
 }
 
 impl NonlinearStepper {
-    /// For a model. Rods, sheets, fibres and viscosity have no compliance form here.
+    /// For a model. Rods, sheets and viscosity have no compliance form here.
     pub fn new(model: &Model, settings: NonlinearSettings) -> Result<NonlinearStepper, SceneError> {
         let refuse = |item: String, what: &str| {
             Err(SceneError::new(item, format!("{what} in the non-linear Newton step; use another solver")))
@@ -136,11 +136,20 @@ impl NonlinearStepper {
                 return refuse(format!("cloth `{}`", s.name), "cloth has no compliance rows");
             }
             let d = s.elements.damping();
-            if d.mass != 0.0 || d.stiffness != 0.0 || d.viscosity != 0.0 {
-                return refuse(format!("soft body `{}`", s.name), "damping is not modelled");
+            if d.stiffness != 0.0 || d.viscosity != 0.0 {
+                return refuse(
+                    format!("soft body `{}`", s.name),
+                    "damping other than by mass is not modelled",
+                );
             }
-            if (0..s.tets.len()).any(|t| !s.elements.element(t).fibres.is_empty()) {
-                return refuse(format!("soft body `{}`", s.name), "fibres have no compliance rows");
+            if (0..s.tets.len()).flat_map(|t| s.elements.element(t).fibres).any(|f| f.stiffness <= 0.0) {
+                return refuse(
+                    format!("soft body `{}`", s.name),
+                    "fibres without stiffness have no compliance",
+                );
+            }
+            if s.consistent_mass {
+                return refuse(format!("soft body `{}`", s.name), "mass is lumped");
             }
         }
         Ok(NonlinearStepper {
