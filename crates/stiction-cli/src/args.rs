@@ -11,7 +11,7 @@ use stiction_io::scene::{self, LoadedScene};
 /// Which scene, and changes to it.
 #[derive(Args, Clone, Debug)]
 pub struct SceneArgs {
-    /// Name of a built-in scene (see `stiction scenes`) or path of a .toml file
+    /// Name of a built-in scene (see `stiction scenes`) or path of a .toml file; `view` and `movie` take recordings, too
     pub scene: String,
 
     /// Change a value of the scene before it is built, such as `gravity=[0,0,-1.62]`; may be repeated
@@ -24,7 +24,7 @@ pub struct SceneArgs {
 }
 
 /// How to step and solve.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct StepArgs {
     /// Contact solver; the scene has its own, which is usually `exact`
     #[arg(long, value_name = "NAME", value_parser = solver())]
@@ -116,11 +116,21 @@ pub fn solver() -> impl TypedValueParser<Value = SolverKind> {
 
 /// The law that the answers of a solver satisfy, as reports name it.
 pub fn law(kind: SolverKind) -> &'static str {
-    if kind.solves_coulomb() { "coulomb" } else { "convex-relaxation" }
+    match kind {
+        SolverKind::Apgd => "convex-relaxation",
+        SolverKind::Cond => "compliant",
+        _ => "coulomb",
+    }
 }
 
 /// What the answers of a solver that does not solve Coulomb's law are.
-pub const RELAXED: &str = "the convex relaxation: sliding contacts are biased";
+pub fn other_law(kind: SolverKind) -> &'static str {
+    match kind {
+        SolverKind::Apgd => "the convex relaxation: sliding contacts are biased",
+        SolverKind::Cond => "contacts that give way by their impulse over the gain of virtual nodes",
+        _ => "Coulomb's law, but its contacts and its dynamics agree only as far as it converged",
+    }
+}
 
 const SCHEMES: [Scheme; 2] = [Scheme::ImplicitEuler, Scheme::Midpoint];
 

@@ -5,14 +5,18 @@
 
 mod args;
 mod bench;
+mod browser;
 mod check;
 mod clock;
 mod export;
 mod failure;
 mod info;
+mod loopback;
+mod movie;
 mod output;
 mod picture;
 mod progress;
+mod record;
 mod run;
 mod scenes;
 mod solve;
@@ -59,6 +63,8 @@ enum Command {
     Export(export::ExportArgs),
     /// Draw a moment of a recording as a PNG file
     Picture(picture::PictureArgs),
+    /// Film a recording, or a scene, as a .webm or .gif file
+    Movie(Box<movie::MovieArgs>),
     /// Validate a scene and explain it
     Check(check::CheckArgs),
     /// Solve a bare contact problem from an .npz file
@@ -80,6 +86,7 @@ fn main() -> ExitCode {
         Command::Info(a) => info::info(&a),
         Command::Export(a) => export::export(&a),
         Command::Picture(a) => picture::picture(&a),
+        Command::Movie(a) => movie::movie(&a),
         Command::Check(a) => check::check(&a),
         Command::Solve(a) => solve::solve(&a),
         Command::Testspeed(a) => testspeed::testspeed(&a),

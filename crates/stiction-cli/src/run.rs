@@ -1,16 +1,17 @@
 //! `stiction run`: simulate a scene, write its report, and say how exact the answer is.
 
-use crate::args::{Prepared, RELAXED, SceneArgs, StepArgs, count, law, positive};
+use crate::args::{Prepared, SceneArgs, StepArgs, count, law, other_law, positive};
 use crate::clock::Stopwatch;
 use crate::failure::{Outcome, Result};
 use crate::output::print;
 use crate::progress;
+use crate::record::about;
 use crate::summary::{Energies, Summary, took_line};
 use crate::table::{Paint, Table, number};
 use clap::Args;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
-use stiction::solvers::exact;
+use stiction::solvers::{cond, cr, exact};
 use stiction::{SimSettings, Simulation, SolverKind, Status, StepError};
 
 mod dump;
@@ -68,10 +69,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         .unwrap_or_else(|| step_count(args.time.unwrap_or(prepared.loaded.duration), prepared.loaded.dt));
     let Prepared { loaded, model, name } = prepared;
     let settings = loaded.settings;
-    let about = json!({
-        "scene": name, "title": loaded.title, "dt": loaded.dt,
-        "solver": settings.solver.name(), "scheme": settings.scheme.name(), "rate": args.record_rate,
-    });
+    let about = about(&name, &loaded.title, loaded.dt, &settings);
     let mut files =
         args.out.as_deref().map(|dir| RunFiles::create(dir, &model, args.record_rate, about)).transpose()?;
     let mut dump = args.dump_problem.as_deref().map(ProblemDump::create).transpose()?;
@@ -220,7 +218,13 @@ fn tolerance(s: &SimSettings) -> Option<f64> {
     s.solver_settings.tolerance.or(match s.solver {
         SolverKind::Exact => Some(exact::Settings::stepping().tolerance),
         SolverKind::Realtime => Some(exact::Settings::realtime().tolerance),
-        SolverKind::Pgs | SolverKind::Apgd | SolverKind::NonsmoothNewton => None,
+        SolverKind::Pgs
+        | SolverKind::Apgd
+        | SolverKind::NonsmoothNewton
+        | SolverKind::Cond
+        | SolverKind::Ccs => None,
+        SolverKind::CondE => Some(cond::CondESettings::default().tolerance),
+        SolverKind::ConjugateResidual => Some(cr::Settings::TOLERANCE),
     })
 }
 
@@ -249,7 +253,7 @@ fn verdict(s: &Summary, broken: bool, solver: SolverKind, paint: Paint) -> Strin
         paint.good("every step converged")
     };
     if !solver.solves_coulomb() {
-        text += &format!("\n{} solves {RELAXED}", solver.name());
+        text += &format!("\n{} solves {}", solver.name(), other_law(solver));
     }
     text + "\n"
 }

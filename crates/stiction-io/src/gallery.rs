@@ -20,6 +20,12 @@ impl Entry {
     pub fn load(&self, overrides: &[(String, String)]) -> Result<scene::LoadedScene> {
         scene::parse(self.text, &format!("{}.toml", self.name), Path::new(""), overrides)
     }
+
+    /// What its file says about it: the comment at the top.
+    pub fn description(&self) -> String {
+        let lines = self.text.lines().map_while(|l| l.strip_prefix('#')).map(str::trim);
+        lines.collect::<Vec<_>>().join(" ")
+    }
 }
 
 macro_rules! entries {

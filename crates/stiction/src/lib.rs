@@ -48,10 +48,12 @@
 //! | solvers of it | [`solvers`] |
 //! | time-stepping schemes | [`integrate`] |
 //! | the step, its report, sensors | [`sim`] |
+//! | gradients of whole motions | [`diff`] |
 
 pub mod collide;
 pub mod contact;
 pub mod coords;
+pub mod diff;
 pub mod dynamics;
 pub mod elastic;
 pub mod error;

@@ -1,6 +1,7 @@
 //! `stiction bench`: published results and hard cases, each row with ours beside the paper's or the closed form.
 
 mod arch;
+mod collide_soft;
 mod cond;
 mod inclines;
 mod nsn;
@@ -72,7 +73,7 @@ impl Experiment {
 }
 
 /// The papers' experiments, then those of our own.
-static GROUPS: &[&[Experiment]] = &[nsn::EXPERIMENTS, cond::EXPERIMENTS, OWN];
+static GROUPS: &[&[Experiment]] = &[nsn::EXPERIMENTS, cond::EXPERIMENTS, OWN, collide_soft::EXPERIMENTS];
 
 static OWN: &[Experiment] =
     &[inclines::EXPERIMENT, stack::EXPERIMENT, arch::EXPERIMENT, walls::EXPERIMENT, soft_blocks::EXPERIMENT];

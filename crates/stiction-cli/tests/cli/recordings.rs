@@ -23,10 +23,10 @@ fn info_describes_and_tells_cut_files_apart() {
         cut.out()
     );
     let mut newer = bytes.clone();
-    newer[4] = 3;
+    newer[4] = 4;
     f.write("newer.stic", newer);
     let newer = f.stiction(&["info", "newer.stic"]);
-    assert!(newer.code() == 2 && newer.err().contains("version 3"), "{}", newer.err());
+    assert!(newer.code() == 2 && newer.err().contains("version 4"), "{}", newer.err());
     assert!(newer.err().contains("use a newer stiction"), "{}", newer.err());
     assert_eq!(f.stiction(&["info", "crate.toml"]).code(), 2);
 }

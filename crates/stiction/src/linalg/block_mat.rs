@@ -132,6 +132,41 @@ impl BlockMat {
         }
     }
 
+    /// Multiplies every value.
+    pub fn scale(&mut self, s: f64) {
+        for x in &mut self.values {
+            *x *= s;
+        }
+    }
+
+    /// Adds `s` times a matrix of a smaller pattern.
+    pub fn add_scaled(&mut self, s: f64, other: &BlockMat) {
+        for i in 0..other.block_rows() {
+            for (j, values) in other.row(i) {
+                let block = self.block_mut(i, j).expect("the pattern holds that of the other");
+                for (x, y) in block.iter_mut().zip(values) {
+                    *x += s * y;
+                }
+            }
+        }
+    }
+
+    /// y += s Mᵀ x.
+    pub fn mul_t_add(&self, s: f64, x: &[f64], y: &mut [f64]) {
+        for i in 0..self.block_rows() {
+            let (at, rows) = self.block(i);
+            for (j, block) in self.row(i) {
+                let (to, width) = self.block(j);
+                for r in 0..rows {
+                    let f = s * x[at + r];
+                    for c in 0..width {
+                        y[to + c] += f * block[r * width + c];
+                    }
+                }
+            }
+        }
+    }
+
     /// The stored blocks of row `i` as (block column, row-major values).
     pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, &[f64])> {
         (self.row_start[i] as usize..self.row_start[i + 1] as usize)

@@ -1,5 +1,6 @@
 //! A running simulation: model, state, stepper and warm cache.
 
+mod guard;
 mod joints;
 mod newton_step;
 mod recovery;
@@ -23,7 +24,7 @@ use crate::integrate::Scheme;
 use crate::linalg::Vec3;
 use crate::scene::{Model, Owner, SensorKind};
 use crate::solvers::{SolverKind, SolverSettings, Trace};
-use velocity_step::VelocityStepper;
+pub(crate) use velocity_step::{Probe, VelocityStepper};
 
 /// How to step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,6 +38,9 @@ pub struct SimSettings {
     /// Most linearisations of elastic forces per step. One is cheap and enough for most; more make the step the
     /// fully implicit one of the scheme.
     pub linearizations: usize,
+    /// Steps end without intersection of soft bodies, cloth and rods: every motion is tried by continuous detection before
+    /// it is made (see [`Continuous`](crate::collide::Continuous)).
+    pub intersection_free: bool,
 }
 
 impl Default for SimSettings {
@@ -46,6 +50,7 @@ impl Default for SimSettings {
             solver: SolverKind::default(),
             solver_settings: SolverSettings::default(),
             linearizations: 1,
+            intersection_free: false,
         }
     }
 }
@@ -166,6 +171,11 @@ impl Simulation {
         self.stepper.set_warm(s.warm.clone());
         self.stepper.set_joint_memory(s.joints.clone());
         self.step = s.step;
+    }
+
+    /// Keys of contacts of the last step that were found ahead in time.
+    pub(crate) fn late_keys(&self) -> Vec<ContactKey> {
+        self.stepper.late_keys()
     }
 
     /// Energies now.

@@ -1,10 +1,14 @@
 //! Solvers of the velocity family: each takes a [`ContactProblem`] and a guess and returns an answer.
 
 pub mod apgd;
+pub mod ccs;
+pub mod cond;
+pub mod cr;
 pub mod exact;
 pub mod local_solve;
 pub mod measure;
 pub mod newton;
+pub mod penalty;
 pub mod pgs;
 pub mod row_solve;
 pub mod soft;
@@ -122,16 +126,29 @@ pub enum SolverKind {
     /// Non-smooth Newton with bounded friction scaling (`solvers::newton`).
     #[serde(rename = "nsn")]
     NonsmoothNewton,
+    /// Velocity fixed point with virtual nodes, as printed (Lee et al. 2022): contacts give way by λ/k_v.
+    Cond,
+    /// The same without virtual nodes, with exact blocks of bodies, mixing and multigrid, stopped on an error.
+    CondE,
+    /// Contact constraint splitting: ADMM with one linear solve per iteration (after Daviet 2020).
+    Ccs,
+    /// Conjugate residuals on the mixed complementarity problem (`solvers::cr`), matrix-free.
+    #[serde(rename = "cr")]
+    ConjugateResidual,
 }
 
 impl SolverKind {
     /// All of them, in the order of tables.
-    pub const ALL: [SolverKind; 5] = [
+    pub const ALL: [SolverKind; 9] = [
         SolverKind::Exact,
         SolverKind::Realtime,
         SolverKind::Pgs,
         SolverKind::Apgd,
         SolverKind::NonsmoothNewton,
+        SolverKind::Cond,
+        SolverKind::CondE,
+        SolverKind::Ccs,
+        SolverKind::ConjugateResidual,
     ];
 
     /// Name on the command line and in scene files.
@@ -142,12 +159,22 @@ impl SolverKind {
             SolverKind::Pgs => "pgs",
             SolverKind::Apgd => "apgd",
             SolverKind::NonsmoothNewton => "nsn",
+            SolverKind::Cond => "cond",
+            SolverKind::CondE => "cond-e",
+            SolverKind::Ccs => "ccs",
+            SolverKind::ConjugateResidual => "cr",
         }
     }
 
-    /// False for solvers of the convex relaxation, whose answer differs from Coulomb's law where contacts slide.
+    /// False for solvers of another law: the convex relaxation, whose answer differs from Coulomb's law where contacts
+    /// slide, contacts that give way, and splittings whose contacts and dynamics agree only in the limit.
     pub fn solves_coulomb(self) -> bool {
-        self != SolverKind::Apgd
+        !matches!(self, SolverKind::Apgd | SolverKind::Cond | SolverKind::Ccs)
+    }
+
+    /// True for solvers that hold rigid contacts and joints as exactly as they are asked to.
+    pub fn holds_rigidly(self) -> bool {
+        !matches!(self, SolverKind::Cond | SolverKind::Ccs)
     }
 }
 
@@ -170,6 +197,12 @@ pub fn make(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolve
         SolverKind::NonsmoothNewton => {
             Box::new(newton::NonsmoothNewton::new(newton::NewtonSettings::robust().with(settings)))
         }
+        SolverKind::Cond => Box::new(cond::Cond::new(cond::CondSettings::default().with(settings))),
+        SolverKind::Ccs => Box::new(ccs::Ccs::new(settings)),
+        SolverKind::CondE => Box::new(cond::CondE::new(cond::CondESettings::default().with(settings))),
+        SolverKind::ConjugateResidual => {
+            Box::new(cr::ConjugateResidual::new(cr::Settings::robust().with(settings)))
+        }
     }
 }
 
@@ -177,6 +210,10 @@ pub fn make(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolve
 pub fn make_for_steps(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolver> {
     match kind {
         SolverKind::Exact => Box::new(exact::Exact::new(exact::Settings::stepping().with(settings))),
+        SolverKind::Cond => {
+            let stepping = cond::CondSettings { remember: true, recycle: 10, ..Default::default() };
+            Box::new(cond::Cond::new(stepping.with(settings)))
+        }
         other => make(other, settings),
     }
 }

@@ -1,0 +1,508 @@
+//! Derivatives of whole motions of the exact solver: Signorini and Coulomb in every step, forward and reverse.
+//!
+//! A step takes X = (q, v) to X⁺. Its equations are posed at X by collision detection and linearisation, solved for v⁺ and λ,
+//! and X⁺ follows from v⁺. The solve is differentiated implicitly ([`ImplicitStep`]), never numerically. What poses the equations (contact
+//! geometry of any pair of shapes, inertia, elastic forces, gravity, coefficients) and what moves the state are smooth maps
+//! without an iteration; they enter by central differences at fixed v⁺ and λ, exact to about 1e-10.
+//!
+//! Contacts are followed by their keys. One that exists only on one side of a difference is at the border of a mode change and
+//! counts as unchanged. Pushing overlaps out (`sim/recovery.rs`) is not differentiated: it acts only on overlaps that a scene starts
+//! with.
+
+use super::implicit::{ImplicitStep, friction_of};
+use super::objective::{Objective, Term};
+use crate::contact::{ContactKey, ContactProblem, Solution};
+use crate::coords::State;
+use crate::error::{SceneError, StepError};
+use crate::integrate::{Scheme, advance};
+use crate::linalg::Vec3;
+use crate::scene::{Model, Owner};
+use crate::sim::{Probe, SimSettings, Simulation, VelocityStepper};
+
+/// Step of central differences, relative to the largest component of a direction.
+const STEP: f64 = 1e-5;
+
+/// A number of a scene by which exact motions are differentiated.
+pub enum ExactParam {
+    /// Coordinate of an owner at t = 0: whole solids move together [m].
+    Position(Owner, usize),
+    /// World turn of a body at t = 0 [rad].
+    Orientation(Owner, usize),
+    /// Velocity at t = 0 [m/s].
+    Velocity(Owner, usize),
+    /// Spin of a body at t = 0 [rad/s].
+    Spin(Owner, usize),
+    /// Friction of all contacts of a pair of shapes' owners [–].
+    Friction(Owner, Owner),
+    /// Anything else: sets its value in a model. `scale` is a typical size of it.
+    Model {
+        /// Present value.
+        value: f64,
+        /// A typical size, by which differences are taken.
+        scale: f64,
+        /// Sets a value.
+        set: Box<dyn Fn(&mut Model, f64)>,
+    },
+}
+
+/// A run of the exact solver that can be differentiated.
+pub struct ExactMotion {
+    model: Model,
+    settings: SimSettings,
+    h: f64,
+    smoothing: f64,
+    steps: Vec<Step>,
+    last: State,
+}
+
+/// What is kept of a step.
+struct Step {
+    before: State,
+    problem: ContactProblem,
+    solution: Solution,
+    late: Vec<ContactKey>,
+    /// Gap of each contact at the start [m].
+    gaps: Vec<f64>,
+}
+
+/// Change of the state: displacements (world turns for rotations) and velocities, both in the order of `v`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StateChange {
+    /// Of q.
+    pub q: Vec<f64>,
+    /// Of v.
+    pub v: Vec<f64>,
+}
+
+impl ExactMotion {
+    /// Runs `steps` steps of `h` seconds. Joints, rods and the midpoint scheme are not differentiated yet.
+    pub fn run(
+        model: &Model,
+        settings: SimSettings,
+        h: f64,
+        steps: usize,
+    ) -> Result<ExactMotion, ExactError> {
+        if !model.joints.is_empty() {
+            let item = format!("joint `{}`", model.joints[0].name);
+            return Err(SceneError::new(
+                item,
+                "gradients of the exact solver know no joints; use the penalty solver",
+            )
+            .into());
+        }
+        if settings.scheme != Scheme::ImplicitEuler {
+            let text = "gradients of the exact solver need implicit Euler";
+            return Err(SceneError::new("scheme", text).into());
+        }
+        let settings = SimSettings { linearizations: 1, ..settings };
+        let mut sim = Simulation::new(model.clone(), settings);
+        let mut kept = Vec::with_capacity(steps);
+        for _ in 0..steps {
+            let before = sim.state().clone();
+            sim.step(h)?;
+            kept.push(Step {
+                before,
+                problem: sim.problem().clone(),
+                solution: sim.solution().clone(),
+                late: sim.late_keys(),
+                gaps: sim.contacts().map(|(c, _)| c.gap).collect(),
+            });
+        }
+        Ok(ExactMotion {
+            last: sim.state().clone(),
+            model: model.clone(),
+            settings,
+            h,
+            smoothing: 0.0,
+            steps: kept,
+        })
+    }
+
+    /// The same with smoothed opening and closing of contacts ([`ImplicitStep::new`]) [m/s].
+    pub fn with_smoothing(mut self, smoothing: f64) -> ExactMotion {
+        self.smoothing = smoothing;
+        self
+    }
+
+    /// State after step `i`.
+    pub fn state(&self, i: usize) -> &State {
+        self.steps.get(i).map_or(&self.last, |s| &s.before)
+    }
+
+    /// Number of steps.
+    pub fn steps(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Terms of an objective with the step that each belongs to.
+    pub fn terms(&self, objective: &dyn Objective) -> Vec<(usize, Term)> {
+        let mut all = Vec::new();
+        let mut out = Vec::new();
+        for i in 0..=self.steps.len() {
+            objective.terms(&self.model, i, self.state(i), &mut out);
+            all.extend(out.drain(..).map(|t| (i, t)));
+        }
+        all
+    }
+
+    /// Φ.
+    pub fn value(&self, objective: &dyn Objective) -> f64 {
+        let values: Vec<f64> = self.terms(objective).iter().map(|t| t.1.value).collect();
+        objective.reduce().apply(&values).0
+    }
+
+    /// Models a little on both sides of a parameter, where it is one of the model, and half of their distance.
+    fn sides(&self, p: &ExactParam) -> Option<([Model; 2], f64)> {
+        match p {
+            ExactParam::Model { value, scale, set } => {
+                let e = STEP * scale.abs().max(f64::MIN_POSITIVE);
+                let side = |x: f64| {
+                    let mut m = self.model.clone();
+                    set(&mut m, x);
+                    m
+                };
+                Some(([side(value + e), side(value - e)], e))
+            }
+            _ => None,
+        }
+    }
+
+    /// Change of the initial state per unit of a parameter.
+    fn initial(&self, p: &ExactParam) -> StateChange {
+        let m = &self.model;
+        let mut x = StateChange { q: vec![0.0; m.layout.nv()], v: vec![0.0; m.layout.nv()] };
+        let dofs = |o: Owner| -> Vec<usize> {
+            match o {
+                Owner::Body(b) => vec![m.bodies[b.index()].dof],
+                Owner::Node(n) => vec![m.nodes[n.index()].dof],
+                Owner::Solid(s) => m.nodes[m.solids[s.index()].nodes.clone()].iter().map(|n| n.dof).collect(),
+            }
+        };
+        match *p {
+            ExactParam::Position(o, k) => dofs(o).into_iter().for_each(|d| x.q[d + k] = 1.0),
+            ExactParam::Velocity(o, k) => dofs(o).into_iter().for_each(|d| x.v[d + k] = 1.0),
+            ExactParam::Orientation(o, k) => dofs(o).into_iter().for_each(|d| x.q[d + 3 + k] = 1.0),
+            ExactParam::Spin(o, k) => dofs(o).into_iter().for_each(|d| x.v[d + 3 + k] = 1.0),
+            _ => {}
+        }
+        x
+    }
+
+    /// Per contact of a step: how much of δμ of a parameter it feels.
+    fn friction(&self, p: &ExactParam, step: &Step) -> Vec<f64> {
+        let mut out = vec![0.0; step.problem.contacts()];
+        if let ExactParam::Friction(a, b) = *p {
+            for (x, key) in out.iter_mut().zip(&step.problem.key) {
+                let owner = |s: crate::coords::ShapeId| self.model.whole(self.model.shapes[s.index()].owner);
+                let (s, t) = (owner(key.shape_a), owner(key.shape_b));
+                *x = f64::from((s, t) == (a, b) || (s, t) == (b, a));
+            }
+        }
+        out
+    }
+
+    /// dΦ/dp of every parameter, one forward sweep each.
+    pub fn forward(&self, objective: &dyn Objective, params: &[ExactParam]) -> Result<Vec<f64>, ExactError> {
+        let terms = self.terms(objective);
+        let values: Vec<f64> = terms.iter().map(|t| t.1.value).collect();
+        let weights = objective.reduce().apply(&values).1;
+        let mut probe = VelocityStepper::new(&self.model, self.settings);
+        let mut out = vec![0.0; params.len()];
+        let mut x: Vec<StateChange> = params.iter().map(|p| self.initial(p)).collect();
+        let sides: Vec<_> = params.iter().map(|p| self.sides(p)).collect();
+        for i in 0..=self.steps.len() {
+            for ((_, t), w) in terms.iter().zip(&weights).filter(|(t, _)| t.0 == i) {
+                for (out, x) in out.iter_mut().zip(&x) {
+                    *out += w * t.dq.iter().map(|(d, s)| s * x.q[*d]).sum::<f64>();
+                    *out += w * t.dv.iter().map(|(d, s)| s * x.v[*d]).sum::<f64>();
+                }
+            }
+            let Some(step) = self.steps.get(i) else { break };
+            let implicit = self.implicit(step)?;
+            for (k, p) in params.iter().enumerate() {
+                let (momentum, velocity, mut mu) = self.posed(&mut probe, step, &x[k], sides[k].as_ref());
+                for (m, f) in mu.iter_mut().zip(self.friction(p, step)) {
+                    *m += f;
+                }
+                let (dv, _) = implicit.forward(&momentum, &velocity, &mu);
+                x[k] = self.moved(step, &x[k], &dv, sides[k].as_ref());
+            }
+        }
+        Ok(out)
+    }
+
+    fn implicit(&self, step: &Step) -> Result<ImplicitStep, ExactError> {
+        ImplicitStep::new(&step.problem, &step.solution, self.smoothing).ok_or_else(|| {
+            StepError::NotFinite { item: "the contact problem".to_string(), t: step.before.t }.into()
+        })
+    }
+
+    /// The state shifted by `e` times a change.
+    fn shifted(&self, s: &State, x: &StateChange, e: f64) -> State {
+        let mut out = s.clone();
+        let d: Vec<f64> = x.q.iter().map(|q| e * q).collect();
+        out.retract(&self.model.layout, &d);
+        for (v, dv) in out.v.iter_mut().zip(&x.v) {
+            *v += e * dv;
+        }
+        out
+    }
+
+    fn size(x: &StateChange) -> f64 {
+        x.q.iter().chain(&x.v).fold(0.0, |m: f64, v| m.max(v.abs()))
+    }
+
+    /// δ(A v − b − Jᵀλ), δ(J v + bias) and δμ at fixed v and λ, along a change of the state and of the model.
+    fn posed(
+        &self,
+        probe: &mut VelocityStepper,
+        step: &Step,
+        x: &StateChange,
+        sides: Option<&([Model; 2], f64)>,
+    ) -> (Vec<f64>, Vec<Vec3>, Vec<f64>) {
+        let (n, m) = (self.model.layout.nv(), step.problem.contacts());
+        let mut total = (vec![0.0; n], vec![Vec3::ZERO; m], vec![0.0; m]);
+        let at = |probe: &mut VelocityStepper, model: &Model, state: &State| {
+            let answer = (&step.solution.v[..], &step.solution.lambda[..]);
+            probe.probe(model, state, self.h, answer, (&step.problem.key, &step.late, &step.gaps))
+        };
+        let mut add = |[a, b]: [Probe; 2], e: f64| {
+            for k in 0..n {
+                total.0[k] += (a.momentum[k] - b.momentum[k]) / (2.0 * e);
+            }
+            for c in 0..m {
+                if let (Some(u), Some(w)) = (a.velocity[c], b.velocity[c]) {
+                    total.1[c] += (u - w) / (2.0 * e);
+                }
+                if let (Some(l), Some(k)) = (&a.law[c], &b.law[c]) {
+                    total.2[c] += (friction_of(l) - friction_of(k)) / (2.0 * e);
+                }
+            }
+        };
+        let size = Self::size(x);
+        if size > 0.0 {
+            let e = STEP / size;
+            let [up, down] = [e, -e].map(|e| at(probe, &self.model, &self.shifted(&step.before, x, e)));
+            add([up, down], e);
+        }
+        if let Some((models, e)) = sides {
+            let [up, down] = [0, 1].map(|k| at(probe, &models[k], &step.before));
+            add([up, down], *e);
+        }
+        total
+    }
+
+    /// Change of the state after a step.
+    fn moved(
+        &self,
+        step: &Step,
+        x: &StateChange,
+        dv: &[f64],
+        sides: Option<&([Model; 2], f64)>,
+    ) -> StateChange {
+        let n = dv.len();
+        let mut out = StateChange { q: vec![0.0; n], v: vec![0.0; n] };
+        let size = Self::size(x).max(dv.iter().fold(0.0, |m: f64, v| m.max(v.abs())));
+        let mut add = |[a, b]: [State; 2], e: f64| {
+            let mut d = vec![0.0; n];
+            a.difference(&b, &self.model.layout, &mut d);
+            for k in 0..n {
+                out.q[k] += d[k] / (2.0 * e);
+                out.v[k] += (a.v[k] - b.v[k]) / (2.0 * e);
+            }
+        };
+        if size > 0.0 {
+            let e = STEP / size;
+            let side = |e: f64| {
+                let mut s = self.shifted(&step.before, x, e);
+                let v: Vec<f64> = step.solution.v.iter().zip(dv).map(|(v, d)| v + e * d).collect();
+                advance(&self.model, &mut s, &v, &v, self.h);
+                s
+            };
+            add([side(e), side(-e)], e);
+        }
+        if let Some((models, e)) = sides {
+            let side = |m: &Model| {
+                let mut s = step.before.clone();
+                advance(m, &mut s, &step.solution.v, &step.solution.v, self.h);
+                s
+            };
+            add([side(&models[0]), side(&models[1])], *e);
+        }
+        out
+    }
+
+    /// dΦ/dp of every parameter by one sweep back.
+    pub fn reverse(&self, objective: &dyn Objective, params: &[ExactParam]) -> Result<Vec<f64>, ExactError> {
+        let terms = self.terms(objective);
+        let values: Vec<f64> = terms.iter().map(|t| t.1.value).collect();
+        let weights = objective.reduce().apply(&values).1;
+        let n = self.model.layout.nv();
+        let mut probe = VelocityStepper::new(&self.model, self.settings);
+        let sides: Vec<_> = params.iter().map(|p| self.sides(p)).collect();
+        let mut out = vec![0.0; params.len()];
+        let mut bar = StateChange { q: vec![0.0; n], v: vec![0.0; n] };
+        for i in (0..=self.steps.len()).rev() {
+            if let Some(step) = self.steps.get(i) {
+                let implicit = self.implicit(step)?;
+                let colors = Colors::of(&step.problem);
+                // From X⁺ to v⁺ and X, then through the solve to what posed it, and back to X.
+                let (v_bar, mut before) = self.moved_back(step, &bar);
+                let zero = vec![Vec3::ZERO; step.problem.contacts()];
+                let (momentum, velocity, friction) = implicit.reverse(&v_bar, &zero);
+                for (k, p) in params.iter().enumerate() {
+                    out[k] += self.friction(p, step).iter().zip(&friction).map(|(a, b)| a * b).sum::<f64>();
+                    if sides[k].is_some() {
+                        let none = StateChange { q: vec![0.0; n], v: vec![0.0; n] };
+                        let (dm, du, dmu) = self.posed(&mut probe, step, &none, sides[k].as_ref());
+                        out[k] += dm.iter().zip(&momentum).map(|(a, b)| a * b).sum::<f64>();
+                        out[k] += du.iter().zip(&velocity).map(|(a, b)| a.dot(*b)).sum::<f64>();
+                        out[k] += dmu.iter().zip(&friction).map(|(a, b)| a * b).sum::<f64>();
+                        let moved = self.moved(step, &none, &vec![0.0; n], sides[k].as_ref());
+                        out[k] += moved.q.iter().zip(&bar.q).map(|(a, b)| a * b).sum::<f64>();
+                        out[k] += moved.v.iter().zip(&bar.v).map(|(a, b)| a * b).sum::<f64>();
+                    }
+                }
+                // Columns of what posed the equations, many blocks at a time.
+                for color in &colors.classes {
+                    for part in 0..12 {
+                        let mut x = StateChange { q: vec![0.0; n], v: vec![0.0; n] };
+                        let mut any = false;
+                        for &b in color {
+                            let (at, width) = step.problem.a.block(b);
+                            let (of_q, k) = if part < 6 { (true, part) } else { (false, part - 6) };
+                            if k < width {
+                                if of_q {
+                                    x.q[at + k] = 1.0;
+                                } else {
+                                    x.v[at + k] = 1.0;
+                                }
+                                any = true;
+                            }
+                        }
+                        if !any {
+                            continue;
+                        }
+                        let (dm, du, dmu) = self.posed(&mut probe, step, &x, None);
+                        for &b in color {
+                            let (at, width) = step.problem.a.block(b);
+                            let k = part % 6;
+                            if k >= width {
+                                continue;
+                            }
+                            let mut sum = 0.0;
+                            for &j in &colors.rows[b] {
+                                let (row, height) = step.problem.a.block(j);
+                                sum += (row..row + height).map(|r| dm[r] * momentum[r]).sum::<f64>();
+                            }
+                            for &c in &colors.contacts[b] {
+                                sum += du[c].dot(velocity[c]) + dmu[c] * friction[c];
+                            }
+                            if part < 6 {
+                                before.q[at + k] += sum;
+                            } else {
+                                before.v[at + k] += sum;
+                            }
+                        }
+                    }
+                }
+                bar = before;
+            }
+            for ((_, t), w) in terms.iter().zip(&weights).filter(|(t, _)| t.0 == i) {
+                t.dq.iter().for_each(|(d, s)| bar.q[*d] += w * s);
+                t.dv.iter().for_each(|(d, s)| bar.v[*d] += w * s);
+            }
+        }
+        for (k, p) in params.iter().enumerate() {
+            let x = self.initial(p);
+            out[k] += x.q.iter().zip(&bar.q).map(|(a, b)| a * b).sum::<f64>();
+            out[k] += x.v.iter().zip(&bar.v).map(|(a, b)| a * b).sum::<f64>();
+        }
+        Ok(out)
+    }
+
+    /// The transpose of [`moved`](Self::moved), block by block: derivatives by v⁺ and by X.
+    fn moved_back(&self, step: &Step, bar: &StateChange) -> (Vec<f64>, StateChange) {
+        let n = bar.q.len();
+        let mut v_bar = vec![0.0; n];
+        let mut before = StateChange { q: vec![0.0; n], v: vec![0.0; n] };
+        // Blocks move apart from each other, so that all are shifted at once.
+        for part in 0..12 {
+            let mut x = StateChange { q: vec![0.0; n], v: vec![0.0; n] };
+            let mut dv = vec![0.0; n];
+            let k = part % 6;
+            for b in self.model.layout.blocks().iter().filter(|b| k < b.nv) {
+                if part < 6 {
+                    x.q[b.v + k] = 1.0;
+                } else {
+                    dv[b.v + k] = 1.0;
+                }
+            }
+            let moved = self.moved(step, &x, &dv, None);
+            for b in self.model.layout.blocks().iter().filter(|b| k < b.nv) {
+                let sum: f64 = (b.v..b.v + b.nv).map(|r| moved.q[r] * bar.q[r] + moved.v[r] * bar.v[r]).sum();
+                if part < 6 {
+                    before.q[b.v + k] = sum;
+                } else {
+                    v_bar[b.v + k] = sum;
+                }
+            }
+        }
+        (v_bar, before)
+    }
+}
+
+/// Blocks that may be shifted at once: no two of a class touch the same row or contact.
+struct Colors {
+    classes: Vec<Vec<usize>>,
+    /// Per block: block rows of A that it changes.
+    rows: Vec<Vec<usize>>,
+    /// Per block: contacts that it changes.
+    contacts: Vec<Vec<usize>>,
+}
+
+impl Colors {
+    fn of(p: &ContactProblem) -> Colors {
+        let n = p.a.block_rows();
+        let mut rows: Vec<Vec<usize>> = (0..n).map(|i| p.a.row(i).map(|(j, _)| j).collect()).collect();
+        let mut contacts = vec![Vec::new(); n];
+        for c in 0..p.contacts() {
+            // Normals of soft surfaces depend on the vertices around, so neighbours in A count, too.
+            let own = p.j.terms(c).iter().map(|t| t.block());
+            let mut blocks: Vec<usize> = own.flat_map(|b| p.a.row(b).map(|(j, _)| j)).collect();
+            blocks.sort_unstable();
+            blocks.dedup();
+            for &b in &blocks {
+                contacts[b].push(c);
+                rows[b].extend(&blocks);
+            }
+        }
+        for r in &mut rows {
+            r.sort_unstable();
+            r.dedup();
+        }
+        // Greedy: a row may be touched by one block of a class.
+        let mut classes: Vec<(Vec<usize>, Vec<bool>)> = Vec::new();
+        for b in 0..n {
+            let free = classes.iter().position(|(_, taken)| rows[b].iter().all(|&r| !taken[r]));
+            let k = free.unwrap_or_else(|| {
+                classes.push((Vec::new(), vec![false; n]));
+                classes.len() - 1
+            });
+            classes[k].0.push(b);
+            rows[b].iter().for_each(|&r| classes[k].1[r] = true);
+        }
+        Colors { classes: classes.into_iter().map(|c| c.0).collect(), rows, contacts }
+    }
+}
+
+/// Why an exact motion cannot be differentiated.
+#[derive(Clone, Debug, thiserror::Error, PartialEq)]
+pub enum ExactError {
+    /// Something in the scene has no derivative here.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+    /// A step failed.
+    #[error(transparent)]
+    Step(#[from] StepError),
+}

@@ -1,0 +1,30 @@
+//! Derivatives of whole motions: sensitivities, adjoint, checks, and what can be done with them.
+//!
+//! | looking for… | here |
+//! |---|---|
+//! | what can be differentiated by | [`Param`], [`ParamSet`] |
+//! | what is minimised | [`Objective`], [`Term`] |
+//! | forward run on a tape, gradient by the adjoint (8)–(9), sensitivities (3)–(4), J^T J v | [`Motion`] |
+//! | the exact contact problem, differentiated as it is | [`ImplicitStep`] |
+//! | motions of the exact solver, forward and reverse | [`ExactMotion`] |
+//! | Taylor test and finite differences | [`check_grad`] |
+//!
+//! The physics of [`Motion`] is that of [`solvers::penalty`](crate::solvers::penalty); nothing here knows a force. Per step the solver
+//! hands over G_q, G_v (derivatives of the residual by configuration and velocity) and the kinematics of the increment,
+//! and the two sweeps are matrix products and one solve with the factors of ∂r/∂d, or with their transpose.
+
+mod check;
+mod exact_motion;
+mod implicit;
+mod motion;
+mod objective;
+mod param;
+mod param_forces;
+
+pub use check::{GradCheck, GradRow, check_grad};
+pub use exact_motion::{ExactError, ExactMotion, ExactParam, StateChange};
+pub use implicit::{ImplicitStep, Mode};
+pub use motion::{Gradient, Motion, Tape};
+pub use objective::{Coordinate, Markers, PointTarget};
+pub use objective::{Objective, Reduce, Term};
+pub use param::{Param, ParamSet};

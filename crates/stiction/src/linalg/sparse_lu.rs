@@ -1,0 +1,192 @@
+//! Sparse LU of an unsymmetric block matrix whose pattern stays: the symbolic part is kept between factorisations.
+
+use super::BlockMat;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::sparse::linalg::lu::{LuRef, NumericLu, SymbolicLu, factorize_symbolic_lu};
+use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
+use faer::{Conj, MatMut, Par};
+
+/// Factors of a block matrix; solves with it and with its transpose.
+#[derive(Default)]
+pub struct SparseLu {
+    /// The matrix row by row, which is its transpose column by column.
+    row_start: Vec<usize>,
+    col: Vec<usize>,
+    values: Vec<f64>,
+    row_scale: Vec<f64>,
+    symbolic: Option<SymbolicLu<usize>>,
+    numeric: NumericLu<usize, f64>,
+    /// Pattern of blocks that the symbolic part is of.
+    pattern: (usize, usize),
+    memory: Option<MemBuffer>,
+    /// How often the pattern was analysed.
+    pub analyses: usize,
+}
+
+impl SparseLu {
+    /// Factors `m`. False where it is singular or not finite. Matrices of one pattern should follow each other.
+    pub fn factor(&mut self, m: &BlockMat) -> bool {
+        self.fill(m);
+        self.factor_filled()
+    }
+
+    /// Factors a matrix given row by row as (column, value), columns ascending.
+    pub fn factor_rows(&mut self, rows: &[Vec<(usize, f64)>]) -> bool {
+        self.row_start.clear();
+        self.row_start.push(0);
+        self.col.clear();
+        self.values.clear();
+        for row in rows {
+            self.col.extend(row.iter().map(|e| e.0));
+            self.values.extend(row.iter().map(|e| e.1));
+            self.row_start.push(self.col.len());
+        }
+        self.row_scale.resize(rows.len(), 1.0);
+        // Rows of contacts change their pattern from step to step.
+        self.symbolic = None;
+        self.factor_filled()
+    }
+
+    fn factor_filled(&mut self) -> bool {
+        let n = self.row_start.len() - 1;
+        let pattern = (n, self.col.len());
+        for i in 0..n {
+            let row = &mut self.values[self.row_start[i]..self.row_start[i + 1]];
+            let largest = row.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+            if !(largest > 0.0 && largest.is_finite()) {
+                return false;
+            }
+            self.row_scale[i] = 1.0 / largest;
+            for x in row {
+                *x /= largest;
+            }
+        }
+        let shape = SymbolicSparseColMatRef::new_checked(n, n, &self.row_start, None, &self.col);
+        if self.symbolic.is_none() || self.pattern != pattern {
+            self.symbolic = factorize_symbolic_lu(shape, Default::default()).ok();
+            self.pattern = pattern;
+            self.analyses += 1;
+            self.memory = None;
+        }
+        let Some(symbolic) = &self.symbolic else { return false };
+        let memory = self.memory.get_or_insert_with(|| {
+            MemBuffer::new(symbolic.factorize_numeric_lu_scratch::<f64>(Par::Seq, Default::default()))
+        });
+        let done = symbolic.factorize_numeric_lu(
+            &mut self.numeric,
+            SparseColMatRef::new(shape, &self.values),
+            Par::Seq,
+            MemStack::new(memory),
+            Default::default(),
+        );
+        if done.is_err() {
+            return false;
+        }
+        // A zero pivot shows as a number that is not finite.
+        let mut check = vec![1.0; n];
+        self.solve(&mut check);
+        check.iter().all(|x| x.is_finite())
+    }
+
+    /// Rows of scalars from rows of blocks; the pattern is rebuilt only where its size changed.
+    fn fill(&mut self, m: &BlockMat) {
+        self.row_start.clear();
+        self.row_start.push(0);
+        self.col.clear();
+        self.values.clear();
+        for i in 0..m.block_rows() {
+            let (_, rows) = m.block(i);
+            for r in 0..rows {
+                for (j, block) in m.row(i) {
+                    let (at, width) = m.block(j);
+                    self.col.extend(at..at + width);
+                    self.values.extend_from_slice(&block[r * width..(r + 1) * width]);
+                }
+                self.row_start.push(self.col.len());
+            }
+        }
+        self.row_scale.resize(m.rows(), 1.0);
+    }
+
+    /// Overwrites `x` with M⁻¹ x.
+    pub fn solve(&self, x: &mut [f64]) {
+        let Some(symbolic) = &self.symbolic else { return };
+        let n = x.len();
+        for (x, s) in x.iter_mut().zip(&self.row_scale) {
+            *x *= s;
+        }
+        let mut memory = MemBuffer::new(symbolic.solve_transpose_in_place_scratch::<f64>(1, Par::Seq));
+        LuRef::new_unchecked(symbolic, &self.numeric).solve_transpose_in_place_with_conj(
+            Conj::No,
+            MatMut::from_column_major_slice_mut(x, n, 1),
+            Par::Seq,
+            MemStack::new(&mut memory),
+        );
+    }
+
+    /// Overwrites `x` with M⁻ᵀ x.
+    pub fn solve_transpose(&self, x: &mut [f64]) {
+        let Some(symbolic) = &self.symbolic else { return };
+        let n = x.len();
+        let mut memory = MemBuffer::new(symbolic.solve_in_place_scratch::<f64>(1, Par::Seq));
+        LuRef::new_unchecked(symbolic, &self.numeric).solve_in_place_with_conj(
+            Conj::No,
+            MatMut::from_column_major_slice_mut(x, n, 1),
+            Par::Seq,
+            MemStack::new(&mut memory),
+        );
+        for (x, s) in x.iter_mut().zip(&self.row_scale) {
+            *x *= s;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coords::{BlockKind, Layout};
+
+    #[test]
+    fn both_ways_solve_and_the_pattern_is_analysed_once() {
+        let mut layout = Layout::new();
+        for k in 0..40 {
+            layout.push(if k < 5 { BlockKind::Rigid } else { BlockKind::Node });
+        }
+        let pairs: Vec<(u32, u32)> = (1..40).map(|k| (k - 1, k)).collect();
+        let mut m = BlockMat::with_pattern(&layout, &pairs);
+        let mut lu = SparseLu::default();
+        for round in 0..3 {
+            m.clear();
+            let mut s = 1.0 + round as f64;
+            for i in 0..40_usize {
+                for j in i.saturating_sub(1)..(i + 2).min(40) {
+                    let width = m.block(j).1;
+                    let block = m.block_mut(i, j).unwrap();
+                    for (k, x) in block.iter_mut().enumerate() {
+                        s = (s * 7.31 + 0.77) % 1.0;
+                        *x = (s - 0.5) * 10f64.powi((i % 5) as i32 - 2);
+                        if i == j && k % (width + 1) == 0 {
+                            *x += 9.0 * 10f64.powi((i % 5) as i32 - 2);
+                        }
+                    }
+                }
+            }
+            assert!(lu.factor(&m));
+            let n = m.rows();
+            let x: Vec<f64> = (0..n).map(|i| (i as f64).cos()).collect();
+            let mut y = vec![0.0; n];
+            m.mul(&x, &mut y);
+            lu.solve(&mut y);
+            assert!((0..n).all(|i| (x[i] - y[i]).abs() < 1e-10));
+            // ⟨M⁻ᵀ a, M x⟩ = ⟨a, x⟩.
+            let a: Vec<f64> = (0..n).map(|i| (i as f64 * 0.3).sin()).collect();
+            let mut t = a.clone();
+            lu.solve_transpose(&mut t);
+            m.mul(&x, &mut y);
+            let (l, r): (f64, f64) =
+                (0..n).map(|i| (t[i] * y[i], a[i] * x[i])).fold((0.0, 0.0), |s, p| (s.0 + p.0, s.1 + p.1));
+            assert!((l - r).abs() < 1e-9);
+        }
+        assert_eq!(lu.analyses, 1);
+    }
+}

@@ -1,0 +1,100 @@
+//! The equations of a step at another state, for derivatives: contacts are those of the step, matched by key.
+
+use super::super::rows::{driven_velocity, normal_bias, terms};
+use super::{VelocityStepper, advance};
+use crate::collide::Contact;
+use crate::contact::{ContactKey, Law};
+use crate::coords::{Anchor, ShapeId, State};
+use crate::linalg::Vec3;
+use crate::scene::Model;
+
+/// A gap below this share of the smaller shape counts as touching.
+const TOUCH: f64 = 1e-6;
+
+/// Left-hand sides of the equations of a step at given velocities and impulses.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Probe {
+    /// A v − b − Jᵀ λ.
+    pub momentum: Vec<f64>,
+    /// J v + bias of each contact; nothing where the contact is not found at that state.
+    pub velocity: Vec<Option<Vec3>>,
+    /// Laws of the contacts.
+    pub law: Vec<Option<Law>>,
+}
+
+impl VelocityStepper {
+    /// Keys of the contacts that were found ahead in time in the last step.
+    pub(crate) fn late_keys(&self) -> Vec<ContactKey> {
+        self.late.iter().map(|l| l.0).collect()
+    }
+
+    /// Poses the equations at `state` and evaluates them at `v` and `lambda`, contact by contact as `keys` say; those in `late`
+    /// are looked for where `v` leads. `gaps` are those that the step started with [m].
+    pub(crate) fn probe(
+        &mut self,
+        model: &Model,
+        state: &State,
+        h: f64,
+        (v, lambda): (&[f64], &[Vec3]),
+        (keys, late, gaps): (&[ContactKey], &[ContactKey], &[f64]),
+    ) -> Probe {
+        self.linearize(model, state, h);
+        self.collider.detect(model, state, h, &mut self.contacts);
+        self.ahead.t = state.t;
+        self.ahead.q.clone_from(&state.q);
+        self.ahead.v.clone_from(&state.v);
+        advance(model, &mut self.ahead, v, v, h);
+        if late.is_empty() {
+            self.candidates.clear();
+        } else {
+            self.ahead.v.copy_from_slice(v);
+            self.collider.detect(model, &self.ahead, 0.0, &mut self.candidates);
+        }
+        let find = |list: &[Contact], key: &ContactKey| -> Option<Contact> {
+            list.binary_search_by(|c| c.key.cmp(key)).ok().map(|i| list[i])
+        };
+        let mut out = Probe { momentum: vec![0.0; v.len()], ..Probe::default() };
+        self.problem.a.mul(v, &mut out.momentum);
+        for (x, b) in out.momentum.iter_mut().zip(&self.problem.b) {
+            *x -= b;
+        }
+        for ((key, gap), lambda) in keys.iter().zip(gaps).zip(lambda) {
+            let is_late = late.contains(key);
+            let found = find(if is_late { &self.candidates } else { &self.contacts }, key);
+            let Some(c) = found else {
+                out.velocity.push(None);
+                out.law.push(None);
+                continue;
+            };
+            let arms = is_late.then(|| {
+                [&c.a, &c.b].map(|anchor| match *anchor {
+                    Anchor::Rigid { body, .. } => {
+                        c.point - Vec3::from_slice(&self.ahead.q[model.bodies[body.index()].q..])
+                    }
+                    _ => Vec3::ZERO,
+                })
+            });
+            let mut u = c.frame
+                * (driven_velocity(model, state, &c.a, &c.b, h)
+                    - driven_velocity(model, state, &c.b, &c.a, h));
+            let p = c.frame.transpose() * *lambda;
+            for t in terms(model, state, &c, arms) {
+                u += c.frame * t.velocity(v);
+                t.add_impulse(-p, &mut out.momentum);
+            }
+            if is_late {
+                // Linearised there: what counts is the gap that the step leaves.
+                u.x = c.gap / h;
+            } else {
+                let bias = normal_bias(self.settings.scheme, model, state, &c, h);
+                let reach = |s: ShapeId| model.shapes[s.index()].scale;
+                let touches = gap.abs() < TOUCH * reach(key.shape_a).min(reach(key.shape_b));
+                // What touches is held at the surface from both sides: max(gap, 0) has its kink here.
+                u.x += if touches && bias == 0.0 && c.gap < 0.0 { c.gap / h } else { bias };
+            }
+            out.velocity.push(Some(u));
+            out.law.push(Some(c.friction.into()));
+        }
+        out
+    }
+}

@@ -1,0 +1,79 @@
+//! Fully implicit dynamics with smooth contact forces, made to be differentiated (Geilinger et al. 2020, "ADD").
+//!
+//! | paper | here |
+//! |---|---|
+//! | residual r(q) of BDF1 and BDF2 (1) | [`System`], weights and history in [`bdf`] |
+//! | Newton with a line search on ‖r‖ (3.1) | [`System::step`] |
+//! | normal force (16), friction (17), (18), damping (21) | [`law`] |
+//! | contact points and obstacles (10) | [`site`] |
+//! | hybrid static friction (4.3) | `hybrid.rs` |
+//! | springs, hinges, motors (23)–(26) | `joint.rs`, springs in `elements.rs` |
+//! | sensitivities and adjoint (2)–(9) | [`crate::diff`] |
+//!
+//! The unknown of a step is the increment d = q ⊟ q⁻, rotations by exponential coordinates in the chart of the last step:
+//! ω = J_ω(d) ḋ, which is never singular for steps below a full turn. In place of M̂ q̈ + C the angular momentum
+//! L = I(q) ω is differenced in time. That is the same equation without Coriolis terms, and a free body keeps L to rounding.
+//!
+//! Signs: r = M q̈ − f with contact forces part of f (correction A1). Every Jacobian is exact: leaf forces are written on
+//! numbers that carry their derivatives ([`crate::linalg::dual`]), so the matrix is unsymmetric where friction is.
+//!
+//! Where we differ: the damping (21) jumps at g = 0, where then no root may exist (correction A10); the default is
+//! Hunt–Crossley's law, which is continuous. Static friction of the hybrid model holds points on flat fixed obstacles
+//! (nodes and particles); others, whose rows may be redundant, keep the penalty.
+
+mod assembly;
+pub mod bdf;
+mod elements;
+mod hybrid;
+mod joint;
+pub mod law;
+pub mod site;
+mod stepper;
+mod system;
+
+pub use assembly::{Assembly, Frame};
+pub use bdf::{Bdf, Phase};
+pub use law::{ContactDamping, ContactLaw, FrictionModel};
+#[allow(unused_imports)]
+pub(crate) use stepper::PenaltyStepper;
+pub use system::{Control, ControlKind, Newton, System};
+
+/// What the derivatives of [`crate::diff`] are made of.
+pub(crate) mod internals {
+    pub use super::assembly::{Assembly, Point};
+    pub use super::elements::{Vertices, add_load, share, spring_force, spring_span, viscous_stress};
+    pub(crate) use super::system::joint_sides;
+}
+
+/// How contacts push and how steps are solved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Time discretisation.
+    pub scheme: Bdf,
+    /// Friction law.
+    pub friction: FrictionModel,
+    /// Normal stiffness k_n of one contact point [N/m]; k_t = k_n h.
+    pub stiffness: f64,
+    /// Normal damping.
+    pub damping: ContactDamping,
+    /// Stiffness k_c of rigid rows of joints [N/m]; rows of angles have k_c times the length of the joint squared.
+    pub joint_stiffness: f64,
+    /// Stop when ‖r‖ is below this share of the weight of the scene. 1e-10 as in the paper.
+    pub tolerance: f64,
+    /// Most Newton steps.
+    pub max_iterations: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            scheme: Bdf::One,
+            friction: FrictionModel::Linear,
+            stiffness: 1e3,
+            damping: ContactDamping::None,
+            joint_stiffness: 1e5,
+            tolerance: 1e-10,
+            max_iterations: 60,
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! Contact points and what they may touch: fixed for a run, so that forces are smooth in q and the matrix keeps its pattern.
+//!
+//! Points: nodes and particles; of rigid bodies the centres of spheres, the ends of capsules, the corners of boxes, hulls and
+//! meshes, points around the rims of cylinders. Obstacles: planes, spheres, boxes, capsules and cylinders of any body,
+//! free or not, as signed distances. Edges against edges do not touch.
+
+use super::Settings;
+use super::assembly::{DualFrame, Frame};
+use super::law::{Coefficients, ContactLaw};
+use crate::coords::{BodyId, NodeId, Pose};
+use crate::linalg::dual::{Dual, DualVec};
+use crate::linalg::{Mat3, Vec3};
+use crate::scene::{Model, Owner, SurfaceFriction};
+use parry3d_f64::shape::{Shape, TypedShape};
+
+/// Points around each rim of a cylinder.
+const RIM_POINTS: usize = 16;
+
+/// A body of which the signed distance is known in closed form, in its own frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Obstacle {
+    /// Half-space z < 0.
+    Plane,
+    /// Sphere of a radius [m].
+    Sphere(f64),
+    /// Box of half sizes [m].
+    Box(Vec3),
+    /// Capsule along an axis from a to b with a radius [m].
+    Capsule(Vec3, Vec3, f64),
+    /// Cylinder along y: half height and radius [m].
+    Cylinder(f64, f64),
+}
+
+impl Obstacle {
+    /// Signed distance, unit gradient and Hessian at `x`.
+    pub fn distance(&self, x: Vec3) -> (f64, Vec3, Mat3) {
+        match *self {
+            Obstacle::Plane => (x.z, Vec3::Z, Mat3::ZERO),
+            Obstacle::Sphere(r) => round(x, r, Mat3::IDENTITY),
+            Obstacle::Box(half) => box_distance(x, half),
+            Obstacle::Capsule(a, b, r) => {
+                let axis = b - a;
+                let t = (x - a).dot(axis) / axis.length_squared();
+                if t <= 0.0 {
+                    round(x - a, r, Mat3::IDENTITY)
+                } else if t >= 1.0 {
+                    round(x - b, r, Mat3::IDENTITY)
+                } else {
+                    let along = axis.normalize();
+                    let project = Mat3::IDENTITY - outer(along, along);
+                    round(project * (x - a), r, project)
+                }
+            }
+            Obstacle::Cylinder(half, r) => {
+                let radial = Vec3::new(x.x, 0.0, x.z);
+                let project = Mat3::from_diagonal(Vec3::new(1.0, 0.0, 1.0));
+                let side = x.y.signum();
+                let (dr, nr, hr) = round(radial, r, project);
+                let dy = x.y.abs() - half;
+                if dr > 0.0 && dy > 0.0 {
+                    // Nearest to the rim.
+                    let d = dr.hypot(dy);
+                    let ny = Vec3::Y * side;
+                    let n = (nr * dr + ny * dy) / d;
+                    let h = (outer(nr, nr) + hr * dr + outer(ny, ny) - outer(n, n)) * (1.0 / d);
+                    (d, n, h)
+                } else if dr > dy {
+                    (dr, nr, hr)
+                } else {
+                    (dy, Vec3::Y * side, Mat3::ZERO)
+                }
+            }
+        }
+    }
+
+    /// Its surface is flat wherever it is touched.
+    pub fn is_flat(&self) -> bool {
+        matches!(self, Obstacle::Plane)
+    }
+
+    fn of(shape: &dyn Shape) -> Option<Obstacle> {
+        match shape.as_typed_shape() {
+            TypedShape::HalfSpace(_) => Some(Obstacle::Plane),
+            TypedShape::Ball(b) => Some(Obstacle::Sphere(b.radius)),
+            TypedShape::Cuboid(c) => Some(Obstacle::Box(c.half_extents)),
+            TypedShape::Capsule(c) => Some(Obstacle::Capsule(c.segment.a, c.segment.b, c.radius)),
+            TypedShape::Cylinder(c) => Some(Obstacle::Cylinder(c.half_height, c.radius)),
+            _ => None,
+        }
+    }
+}
+
+fn outer(a: Vec3, b: Vec3) -> Mat3 {
+    Mat3::from_cols(a * b.x, a * b.y, a * b.z)
+}
+
+/// |y| − r for y in the range of the projection `p`; the gradient of no length is the first direction of p.
+fn round(y: Vec3, r: f64, p: Mat3) -> (f64, Vec3, Mat3) {
+    let d = y.length();
+    if d == 0.0 {
+        return (-r, (p * Vec3::Z).try_normalize().unwrap_or(Vec3::X), Mat3::ZERO);
+    }
+    let n = y / d;
+    (d - r, n, (p - outer(n, n)) * (1.0 / d))
+}
+
+fn box_distance(x: Vec3, half: Vec3) -> (f64, Vec3, Mat3) {
+    let out = x.abs() - half;
+    let sign = Vec3::new(1f64.copysign(x.x), 1f64.copysign(x.y), 1f64.copysign(x.z));
+    if out.max_element() <= 0.0 {
+        // Inside: the nearest face.
+        let k = (0..3).max_by(|&i, &j| out[i].total_cmp(&out[j])).unwrap_or(0);
+        return (out[k], Vec3::AXES[k] * sign[k], Mat3::ZERO);
+    }
+    let excess = out.max(Vec3::ZERO);
+    let d = excess.length();
+    let n = excess * sign / d;
+    let free = Vec3::new(f64::from(out.x > 0.0), f64::from(out.y > 0.0), f64::from(out.z > 0.0));
+    (d, n, (Mat3::from_diagonal(free) - outer(n, n)) * (1.0 / d))
+}
+
+/// A point of one owner that may touch a shape of another.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// Owner of the point.
+    pub a: Owner,
+    /// The point in the frame of the centre of mass of its owner [m].
+    pub local: Vec3,
+    /// Radius about the point [m].
+    pub radius: f64,
+    /// Owner of the obstacle.
+    pub b: Owner,
+    /// Where the obstacle stands in the frame of the centre of mass of its owner.
+    pub pose: Pose,
+    /// The obstacle.
+    pub obstacle: Obstacle,
+    /// Which pair of owners, as a place in [`Sites::pairs`].
+    pub pair: usize,
+    /// Direction of μ₁ where friction is elliptic: by which side it is held (false a, true b), in the frame of that side.
+    pub direction: Option<(bool, Vec3)>,
+}
+
+/// Coefficients of a pair of owners.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SitePair {
+    /// Owners as a whole, the smaller first.
+    pub owners: (Owner, Owner),
+    /// μ₁, or μ where friction is round.
+    pub mu1: f64,
+    /// μ₂.
+    pub mu2: f64,
+}
+
+/// All contact points of a model.
+#[derive(Clone, Debug, Default)]
+pub struct Sites {
+    /// The points.
+    pub all: Vec<Site>,
+    /// Pairs with their coefficients.
+    pub pairs: Vec<SitePair>,
+}
+
+/// Is the shape known by its own points alone?
+fn is_round(shape: &dyn Shape) -> bool {
+    matches!(shape.as_typed_shape(), TypedShape::Ball(_) | TypedShape::Capsule(_))
+}
+
+/// Points of a shape with their radii, in its frame.
+fn points(shape: &dyn Shape) -> Vec<(Vec3, f64)> {
+    match shape.as_typed_shape() {
+        TypedShape::Ball(b) => vec![(Vec3::ZERO, b.radius)],
+        TypedShape::Cuboid(c) => (0..8)
+            .map(|k| {
+                let s = |bit: usize| if k >> bit & 1 == 0 { -1.0 } else { 1.0 };
+                (c.half_extents * Vec3::new(s(0), s(1), s(2)), 0.0)
+            })
+            .collect(),
+        TypedShape::Capsule(c) => vec![(c.segment.a, c.radius), (c.segment.b, c.radius)],
+        TypedShape::Cylinder(c) => (0..2 * RIM_POINTS)
+            .map(|k| {
+                let angle = std::f64::consts::TAU * (k / 2) as f64 / RIM_POINTS as f64;
+                let y = if k % 2 == 0 { c.half_height } else { -c.half_height };
+                (Vec3::new(c.radius * angle.cos(), y, c.radius * angle.sin()), 0.0)
+            })
+            .collect(),
+        TypedShape::ConvexPolyhedron(p) => p.points().iter().map(|&p| (p, 0.0)).collect(),
+        TypedShape::TriMesh(m) => m.vertices().iter().map(|&p| (p, 0.0)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn mean(f: &SurfaceFriction) -> f64 {
+    match *f {
+        SurfaceFriction::Isotropic(mu) => mu,
+        SurfaceFriction::Elliptic { mu1, mu2, .. } => (mu1 * mu2).sqrt(),
+    }
+}
+
+impl Sites {
+    /// Of a model: every point against every obstacle of another owner, unless a rule of the scene or a joint forbids it.
+    pub fn of(model: &Model) -> Sites {
+        let mut sites = Sites::default();
+        let free = |o: Owner| match o {
+            Owner::Body(b) => model.bodies[b.index()].block.is_some(),
+            _ => true,
+        };
+        for (i, a) in model.shapes.iter().enumerate() {
+            for (j, b) in model.shapes.iter().enumerate() {
+                let (oa, ob) = (model.whole(a.owner), model.whole(b.owner));
+                let soft_b = !matches!(b.owner, Owner::Body(_));
+                let apart = oa == ob || soft_b || !(free(a.owner) || free(b.owner));
+                if apart || model.are_near_links(a.owner, b.owner) {
+                    continue;
+                }
+                let rule = model.pair_rule(oa, ob);
+                if rule.is_some_and(|r| !r.collide) {
+                    continue;
+                }
+                let Some(obstacle) = Obstacle::of(&*b.geometry.0) else { continue };
+                let (round_a, round_b) = (is_round(&*a.geometry.0), is_round(&*b.geometry.0));
+                let rigid_a = matches!(a.owner, Owner::Body(_));
+                // A round shape touches by its own points; two round ones by those of the first.
+                let other = Obstacle::of(&*a.geometry.0).is_some();
+                if rigid_a && other && ((round_b && !round_a) || (round_a && round_b && i > j)) {
+                    continue;
+                }
+                let combine = |x: f64, y: f64| model.contact.combine_friction.apply(x, y);
+                let fixed = rule.and_then(|r| r.friction);
+                let mut mu = (combine(mean(&a.friction), mean(&b.friction)), 0.0);
+                mu.1 = mu.0;
+                let mut direction = None;
+                if let Some(f) = fixed {
+                    mu = (f, f);
+                } else if let SurfaceFriction::Elliptic { mu1, mu2, direction: d } = b.friction {
+                    mu = (combine(mu1, mean(&a.friction)), combine(mu2, mean(&a.friction)));
+                    direction = Some((true, b.local.rotation * d));
+                } else if let SurfaceFriction::Elliptic { mu1, mu2, direction: d } = a.friction {
+                    mu = (combine(mu1, mean(&b.friction)), combine(mu2, mean(&b.friction)));
+                    direction = Some((false, a.local.rotation * d));
+                }
+                let owners = if oa <= ob { (oa, ob) } else { (ob, oa) };
+                let pair = SitePair { owners, mu1: mu.0, mu2: mu.1 };
+                let pair = sites.pairs.iter().position(|p| *p == pair).unwrap_or_else(|| {
+                    sites.pairs.push(pair);
+                    sites.pairs.len() - 1
+                });
+                for (p, radius) in points(&*a.geometry.0) {
+                    let local = a.local.transform_point(p);
+                    let (a, b, pose) = (a.owner, b.owner, b.local);
+                    sites.all.push(Site { a, local, radius, b, pose, obstacle, pair, direction });
+                }
+            }
+        }
+        sites
+    }
+
+    /// Pairs of blocks that sites couple.
+    pub fn pattern(&self, model: &Model) -> Vec<(u32, u32)> {
+        let block = |o: Owner| match o {
+            Owner::Body(BodyId(b)) => model.bodies[b as usize].block,
+            Owner::Node(NodeId(n)) => Some(model.nodes[n as usize].block),
+            Owner::Solid(_) => None,
+        };
+        let mut pairs: Vec<(u32, u32)> =
+            self.all.iter().filter_map(|s| Some((block(s.a)? as u32, block(s.b)? as u32))).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
+}
+
+impl Site {
+    /// Gap [m] at plain frames.
+    pub fn gap(&self, a: &Frame, b: &Frame) -> f64 {
+        let x = a.x + a.r * self.local;
+        let r = b.r * Mat3::from_quat(self.pose.rotation);
+        let y = r.transpose() * (x - b.x - b.r * self.pose.translation);
+        self.obstacle.distance(y).0 - self.radius
+    }
+
+    /// Outward normal of the obstacle [world axes] at plain frames.
+    pub fn normal(&self, a: &Frame, b: &Frame) -> Vec3 {
+        let x = a.x + a.r * self.local;
+        let r = b.r * Mat3::from_quat(self.pose.rotation);
+        r * self.obstacle.distance(r.transpose() * (x - b.x - b.r * self.pose.translation)).1
+    }
+
+    /// The law of all sites.
+    pub fn law(settings: &Settings, h: f64) -> ContactLaw {
+        ContactLaw { friction: settings.friction, damping: settings.damping, h, frictionless: false }
+    }
+
+    /// Force on the point with the moments on both owners about their centres; nothing where they are apart.
+    pub fn evaluate<const N: usize>(
+        &self,
+        law: &ContactLaw,
+        c: &Coefficients<N>,
+        (fa, a): (&Frame, &DualFrame<N>),
+        (fb, b): (&Frame, &DualFrame<N>),
+    ) -> Option<SiteForce<N>> {
+        let x = a.x + a.turned(fa.r * self.local);
+        let r = fb.r * Mat3::from_quat(self.pose.rotation);
+        // In the frame of the obstacle: y = Rᵀ (x − o).
+        let o = b.x + b.turned(fb.r * self.pose.translation);
+        let y = b.turned_back(&(x - o)).transformed(&r.transpose());
+        let (d, n, hessian) = self.obstacle.distance(y.value());
+        let mut g = Dual::constant(d - self.radius);
+        for i in 0..N {
+            g.d[i] = n.dot(y.by(i));
+        }
+        let n = b.turned_vec(&y.map(n, |dy| hessian * dy).transformed(&r));
+        // Where they touch: on the surface about the point.
+        let p = x - n.scaled(Dual::constant(self.radius));
+        let (arm_a, arm_b) = (p - a.x, p - b.x);
+        let u = a.v + a.w.cross(&arm_a) - b.v - b.w.cross(&arm_b);
+        let direction =
+            self.direction.map(|(on_b, d)| if on_b { b.turned(fb.r * d) } else { a.turned(fa.r * d) });
+        let force = law.force(c, g, &n, &u, direction)?;
+        Some(SiteForce { moment_a: arm_a.cross(&force), moment_b: -arm_b.cross(&force), force })
+    }
+}
+
+/// Force of a site on its point, and moments about the centres of both owners.
+pub struct SiteForce<const N: usize> {
+    /// On the owner of the point [N]; the other feels the opposite.
+    pub force: DualVec<N>,
+    /// On the owner of the point [N·m].
+    pub moment_a: DualVec<N>,
+    /// On the owner of the obstacle [N·m].
+    pub moment_b: DualVec<N>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_have_unit_gradients_and_exact_hessians() {
+        let obstacles = [
+            Obstacle::Plane,
+            Obstacle::Sphere(0.5),
+            Obstacle::Box(Vec3::new(0.3, 0.5, 0.2)),
+            Obstacle::Capsule(Vec3::new(0.0, 0.0, -0.4), Vec3::new(0.0, 0.0, 0.4), 0.2),
+            Obstacle::Cylinder(0.4, 0.3),
+        ];
+        for o in obstacles {
+            for k in 0..200 {
+                let a = k as f64;
+                let x = Vec3::new((1.3 * a).sin(), (2.1 * a + 0.4).cos(), (0.7 * a + 1.0).sin()) * 0.8;
+                let (_, n, h) = o.distance(x);
+                assert!((n.length() - 1.0).abs() < 1e-12);
+                let e = 1e-6;
+                for i in 0..3 {
+                    let s = Vec3::AXES[i] * e;
+                    let (p, q) = (o.distance(x + s), o.distance(x - s));
+                    assert!(((p.0 - q.0) / (2.0 * e) - n[i]).abs() < 1e-7, "{o:?} at {x}");
+                    assert!(((p.1 - q.1) / (2.0 * e) - h.col(i)).length() < 1e-4, "{o:?} at {x}");
+                }
+            }
+        }
+    }
+}

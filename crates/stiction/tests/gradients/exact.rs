@@ -1,0 +1,321 @@
+//! Gradients of exact contact: closed forms of sliding, stopping, inclines, impacts and a pressed block; agreement of
+//! forward and reverse mode with differences of whole simulations on rigid, soft and mixed scenes; Taylor's test with slope 2 on
+//! 1000 random contact problems; finite answers where modes change.
+//!
+//! Implicit Euler takes N steps of h: x = Σ h v_i, so that a sliding box has dx/dμ = −g h² N (N + 1)/2. That differs from
+//! −g T²/2 by g T h/2, linearly in h, so that two steps sizes give the continuous value.
+
+use stiction::contact::samples::{Rng, wall_with_speed};
+use stiction::contact::{ContactProblem, Friction, Law, Solution};
+use stiction::coords::{BodyId, SoftId};
+use stiction::diff::{Coordinate, ExactMotion, ExactParam, ImplicitStep, Objective, Reduce, Term};
+use stiction::elastic::Preset;
+use stiction::mesh::shapes;
+use stiction::scene::{Force, Owner, SoftBody};
+use stiction::solvers::{SolverSettings, make};
+use stiction::{Body, Geometry, Model, Scene, SimSettings, SolverKind, State, Vec3};
+
+const G: f64 = 9.81;
+const BOX: Owner = Owner::Body(BodyId(1));
+const FLOOR: Owner = Owner::Body(BodyId(0));
+
+fn tight() -> SimSettings {
+    SimSettings {
+        solver_settings: SolverSettings { tolerance: Some(1e-12), max_iterations: None },
+        ..SimSettings::default()
+    }
+}
+
+fn floor(mu: f64, gravity: Vec3) -> Scene {
+    let mut scene = Scene { gravity, ..Scene::default() };
+    scene.bodies.push(Body::new("floor", Geometry::Plane).fixed().with_friction(mu));
+    scene
+}
+
+fn sliding(mu: f64, v0: f64, gravity: Vec3) -> Scene {
+    let mut scene = floor(mu, gravity);
+    let mut cube =
+        Body::new("box", Geometry::Box { half: Vec3::splat(0.1) }).at(0.0, 0.0, 0.1).with_mass(0.5);
+    cube.velocity = Vec3::X * v0;
+    scene.bodies.push(cube.with_friction(mu));
+    scene
+}
+
+fn derivatives(
+    scene: &Scene,
+    h: f64,
+    steps: usize,
+    params: &[ExactParam],
+    objective: &dyn Objective,
+) -> [Vec<f64>; 2] {
+    let motion = ExactMotion::run(&scene.compile().unwrap(), tight(), h, steps).unwrap();
+    [motion.forward(objective, params).unwrap(), motion.reverse(objective, params).unwrap()]
+}
+
+fn end_x(owner: Owner, steps: usize) -> Coordinate {
+    Coordinate { owner, step: steps, direction: Vec3::X }
+}
+
+#[test]
+fn a_sliding_box() {
+    let v0_and_mu = [ExactParam::Velocity(BOX, 0), ExactParam::Friction(BOX, FLOOR)];
+    let of = |h: f64| {
+        let n = (0.5 / h).round() as usize;
+        let scene = sliding(0.3, 2.0, Vec3::new(0.0, 0.0, -G));
+        let both = derivatives(&scene, h, n, &v0_and_mu, &end_x(BOX, n));
+        let steps = n as f64;
+        for d in &both {
+            assert!((d[0] - 0.5).abs() < 1e-8, "dx/dv0 = {:.12}", d[0]);
+            let exact = -G * h * h * steps * (steps + 1.0) / 2.0;
+            assert!((d[1] - exact).abs() < 1e-8, "dx/dmu = {:.12}, not {exact:.12}", d[1]);
+        }
+        both[1][1]
+    };
+    let (coarse, fine) = (of(0.01), of(0.005));
+    let continuous = 2.0 * fine - coarse;
+    assert!((continuous + 1.22625).abs() < 1e-8, "dx/dmu without the time step: {continuous:.10}");
+}
+
+#[test]
+fn stopping_and_inclines() {
+    let h = 0.01;
+    let params = || [ExactParam::Velocity(BOX, 0), ExactParam::Friction(BOX, FLOOR)];
+    // Slips for k steps with v_i = v₀ − i μ g h > 0, then sticks.
+    let (mu, v0) = (0.5, 1.0);
+    let k = (v0 / (mu * G * h)).floor();
+    let scene = sliding(mu, v0, Vec3::new(0.0, 0.0, -G));
+    for d in derivatives(&scene, h, 60, &params(), &end_x(BOX, 60)) {
+        assert!((d[0] - k * h).abs() < 1e-6, "stopping distance by v0: {} not {}", d[0], k * h);
+        let exact = -G * h * h * k * (k + 1.0) / 2.0;
+        assert!((d[1] - exact).abs() < 1e-6, "stopping distance by mu: {} not {exact}", d[1]);
+    }
+    for (angle, slides) in [(20f64, true), (10.0, false)] {
+        let a = angle.to_radians();
+        let scene = sliding(0.2, 0.0, Vec3::new(G * a.sin(), 0.0, -G * a.cos()));
+        let n = 30.0;
+        for d in derivatives(&scene, h, 30, &params(), &end_x(BOX, 30)) {
+            let exact = if slides { -G * a.cos() * h * h * n * (n + 1.0) / 2.0 } else { 0.0 };
+            assert!((d[1] - exact).abs() < 1e-6, "incline of {angle}°: dx/dmu {} not {exact}", d[1]);
+            let exact = if slides { n * h } else { 0.0 };
+            assert!((d[0] - exact).abs() < 1e-6, "incline of {angle}°: dx/dv0 {} not {exact}", d[0]);
+        }
+    }
+}
+
+/// Velocity of a body along x at the end.
+struct EndSpeed(usize, usize);
+
+impl Objective for EndSpeed {
+    fn terms(&self, model: &Model, step: usize, state: &State, out: &mut Vec<Term>) {
+        if step == self.1 {
+            let dof = model.bodies[self.0].dof;
+            out.push(Term { value: state.v[dof], dq: vec![], dv: vec![(dof, 1.0)] });
+        }
+    }
+
+    fn reduce(&self) -> Reduce {
+        Reduce::SoftMinimum(1.0)
+    }
+}
+
+#[test]
+fn two_balls_exchange_their_momentum() {
+    let (m1, m2, v1) = (1.0, 3.0, 2.0);
+    let mut scene = Scene::default();
+    for (name, x, mass, v) in [("one", -0.2, m1, v1), ("two", 0.2, m2, 0.0)] {
+        let mut ball = Body::new(name, Geometry::Sphere { radius: 0.1 }).at(x, 0.0, 0.0).with_mass(mass);
+        ball.velocity = Vec3::X * v;
+        ball.shapes[0].restitution = 1.0;
+        scene.bodies.push(ball.with_friction(0.0));
+    }
+    let mass = ExactParam::Model { value: m1, scale: m1, set: Box::new(|m, x| m.bodies[0].mass = x) };
+    let params = [ExactParam::Velocity(Owner::Body(BodyId(0)), 0), mass];
+    // v₂ = 2 m₁ v₁/(m₁ + m₂).
+    let sum = m1 + m2;
+    for d in derivatives(&scene, 0.01, 20, &params, &EndSpeed(1, 20)) {
+        assert!((d[0] - 2.0 * m1 / sum).abs() < 1e-6, "{}", d[0]);
+        assert!((d[1] - 2.0 * v1 * m2 / (sum * sum)).abs() < 1e-6, "{}", d[1]);
+    }
+}
+
+#[test]
+fn a_block_pressed_against_a_wall_slips_by_what_friction_lacks() {
+    // The wall is the plane z = 0; "down" is +x; the press pushes along −z.
+    let (mu, press, mass) = (0.4, 6.0, 0.5);
+    let mut scene = sliding(mu, 0.0, Vec3::X * G);
+    scene.forces.push(Force {
+        target: "box".into(),
+        force: Vec3::Z * -press,
+        torque: Vec3::ZERO,
+        at: None,
+        from: 0.0,
+        until: f64::INFINITY,
+    });
+    let force =
+        ExactParam::Model { value: -press, scale: press, set: Box::new(|m, x| m.forces[0].force.z = x) };
+    let (h, n) = (0.01, 25.0);
+    let sum = h * h * n * (n + 1.0) / 2.0;
+    for d in derivatives(&scene, h, 25, &[force, ExactParam::Friction(BOX, FLOOR)], &end_x(BOX, 25)) {
+        assert!((d[0] - mu / mass * sum).abs() < 1e-6, "by the press: {} not {}", d[0], mu / mass * sum);
+        assert!(
+            (d[1] + press / mass * sum).abs() < 1e-6,
+            "by friction: {} not {}",
+            d[1],
+            -press / mass * sum
+        );
+    }
+}
+
+/// Derivatives against central differences of whole runs.
+fn against_differences(
+    name: &str,
+    scene: &Scene,
+    set: &dyn Fn(&mut Scene, f64),
+    param: ExactParam,
+    owner: Owner,
+    h: f64,
+    n: usize,
+) {
+    let both = derivatives(scene, h, n, std::slice::from_ref(&param), &end_x(owner, n));
+    let at = |x: f64| {
+        let mut s = scene.clone();
+        set(&mut s, x);
+        ExactMotion::run(&s.compile().unwrap(), tight(), h, n).unwrap().value(&end_x(owner, n))
+    };
+    let e = 1e-5;
+    let slope = (at(e) - at(-e)) / (2.0 * e);
+    for (mode, d) in ["forward", "reverse"].iter().zip(&both) {
+        assert!(
+            (d[0] - slope).abs() < 2e-6 * slope.abs().max(1e-3),
+            "{name}, {mode}: {} differences {slope}",
+            d[0]
+        );
+    }
+}
+
+#[test]
+fn soft_and_mixed_scenes_agree_with_differences() {
+    let mut soft = floor(0.3, Vec3::new(0.0, 0.0, -G));
+    let mut block =
+        SoftBody::new("block", shapes::block([1, 1, 1], Vec3::splat(0.1)), Preset::Rubber.material());
+    block.velocity = Vec3::new(1.0, 0.2, 0.0);
+    block.friction = 0.3;
+    soft.solids.push(block);
+    let owner = Owner::Solid(SoftId(0));
+    let set = |s: &mut Scene, x: f64| s.solids[0].velocity.x += x;
+    against_differences("soft", &soft, &set, ExactParam::Velocity(owner, 0), owner, 0.01, 8);
+    let mut mixed = soft;
+    let mut plate = Body::new("plate", Geometry::Box { half: Vec3::new(0.1, 0.1, 0.01) })
+        .at(0.05, 0.05, 0.1105)
+        .with_mass(0.2);
+    plate.velocity = Vec3::new(0.5, 0.0, 0.0);
+    mixed.bodies.push(plate.with_friction(0.3));
+    let set = |s: &mut Scene, x: f64| s.bodies[1].velocity.x += x;
+    against_differences(
+        "mixed",
+        &mixed,
+        &set,
+        ExactParam::Velocity(Owner::Body(BodyId(1)), 0),
+        owner,
+        0.01,
+        8,
+    );
+}
+
+#[test]
+fn a_tilted_box_that_hits_the_floor_agrees_with_differences() {
+    let mut scene = sliding(0.4, 1.0, Vec3::new(0.0, 0.0, -G));
+    scene.bodies[1].pose.translation.z = 0.2;
+    scene.bodies[1].pose.rotation =
+        stiction::Quat::from_rotation_y(0.4) * stiction::Quat::from_rotation_x(0.3);
+    scene.bodies[1].spin = Vec3::new(0.5, 1.0, -2.0);
+    let set = |s: &mut Scene, x: f64| s.bodies[1].spin.y += x;
+    against_differences("tumbling", &scene, &set, ExactParam::Spin(BOX, 1), BOX, 0.005, 40);
+    let set = |s: &mut Scene, x: f64| s.bodies[1].pose.translation.z += x;
+    against_differences("dropped", &scene, &set, ExactParam::Position(BOX, 2), BOX, 0.005, 40);
+}
+
+#[test]
+fn derivatives_are_finite_where_modes_change() {
+    // At rest on the floor without a velocity: stick and slip, loaded and unloaded meet here.
+    for mu in [0.0, 0.3] {
+        let scene = sliding(mu, 0.0, Vec3::new(mu * G, 0.0, -G));
+        let params =
+            [ExactParam::Velocity(BOX, 0), ExactParam::Friction(BOX, FLOOR), ExactParam::Position(BOX, 2)];
+        for d in derivatives(&scene, 0.01, 5, &params, &end_x(BOX, 5)) {
+            assert!(d.iter().all(|x| x.is_finite() && x.abs() < 1e3), "{d:?}");
+        }
+        let motion =
+            ExactMotion::run(&scene.compile().unwrap(), tight(), 0.01, 5).unwrap().with_smoothing(1e-3);
+        let d = motion.reverse(&end_x(BOX, 5), &params).unwrap();
+        assert!(d.iter().all(|x| x.is_finite() && x.abs() < 1e3), "{d:?}");
+    }
+}
+
+fn solve(p: &ContactProblem) -> Solution {
+    let mut x = Solution { v: vec![0.0; p.dofs()], lambda: vec![Vec3::ZERO; p.contacts()] };
+    let settings = SolverSettings { tolerance: Some(1e-13), max_iterations: None };
+    make(SolverKind::Exact, &settings).solve(p, &mut x, &mut ());
+    x
+}
+
+#[test]
+fn a_thousand_random_problems_pass_taylors_test() {
+    let (mut tested, mut changed) = (0, 0);
+    for seed in 0..1000 {
+        let mut rng = Rng::new(seed + 7);
+        let mut random = |s: f64| s * (2.0 * rng.uniform() - 1.0);
+        let mu = 0.4 + random(0.3);
+        let p = wall_with_speed(1 + seed as usize % 2, 1 + seed as usize % 3, mu, 0.1, seed);
+        let x = solve(&p);
+        let Some(step) = ImplicitStep::new(&p, &x, 0.0) else { panic!("problem {seed} has no derivative") };
+        let db: Vec<f64> = p.b.iter().map(|b| random(0.1) * b.abs().max(0.1)).collect();
+        let du: Vec<Vec3> =
+            (0..p.contacts()).map(|_| Vec3::new(random(1e-2), random(1e-2), random(1e-2))).collect();
+        let dmu = random(0.2);
+        let at = |e: f64| {
+            let mut q = p.clone();
+            for (b, d) in q.b.iter_mut().zip(&db) {
+                *b += e * d;
+            }
+            for (b, d) in q.bias.iter_mut().zip(&du) {
+                *b += *d * e;
+            }
+            q.law.fill(Law::Contact(Friction::Isotropic(mu + e * dmu)));
+            let y = solve(&q);
+            let modes = ImplicitStep::new(&q, &y, 0.0).map(|s| s.modes);
+            (y, modes)
+        };
+        let momentum: Vec<f64> = db.iter().map(|d| -d).collect();
+        let (dv, _) = step.forward(&momentum, &du, &vec![dmu; p.contacts()]);
+        // Reverse is the transpose of forward.
+        let seedv: Vec<f64> = (0..p.dofs()).map(|_| random(1.0)).collect();
+        let (rm, ru, rf) = step.reverse(&seedv, &vec![Vec3::ZERO; p.contacts()]);
+        let forward: f64 = dv.iter().zip(&seedv).map(|(a, b)| a * b).sum();
+        let reverse: f64 = rm.iter().zip(&momentum).map(|(a, b)| a * b).sum::<f64>()
+            + ru.iter().zip(&du).map(|(a, b)| a.dot(*b)).sum::<f64>()
+            + rf.iter().sum::<f64>() * dmu;
+        let scale: f64 = dv.iter().zip(&seedv).map(|(a, b)| (a * b).abs()).sum();
+        assert!((forward - reverse).abs() < 1e-7 * scale.max(1e-3), "problem {seed}: {forward} {reverse}");
+        // ‖v(ε) − v − ε δv‖ falls by four when ε is halved, unless a mode changes on the way.
+        let rest = |e: f64| {
+            let (y, modes) = at(e);
+            let size =
+                y.v.iter().zip(&x.v).zip(&dv).map(|((y, x), d)| (y - x - e * d).powi(2)).sum::<f64>().sqrt();
+            (size, modes.as_deref() == Some(&step.modes[..]))
+        };
+        let (e, scale) = (2e-3, dv.iter().map(|d| d * d).sum::<f64>().sqrt());
+        let ((large, same), (small, same_too)) = (rest(e), rest(0.5 * e));
+        if !(same && same_too) {
+            changed += 1;
+            continue;
+        }
+        tested += 1;
+        // Problems without slip are linear: nothing but the tolerance of the solver remains.
+        if large > 1e-7 * e * scale + 1e-10 {
+            let slope = (large / small).log2();
+            assert!((slope - 2.0).abs() < 0.3, "problem {seed}: slope {slope}, {large:e} {small:e}");
+        }
+    }
+    assert!(tested > 600, "{tested} tested, {changed} changed modes");
+}
