@@ -24,6 +24,8 @@ pub const EXPERIMENT: Experiment = Experiment {
 const LENGTH: f64 = 0.12;
 const WIDTH: f64 = 0.02;
 const HEIGHT: f64 = 0.016;
+/// When the ball has been lifted [s].
+const LIFTED: f64 = 1.2;
 /// Pressure that closes the gripper [Pa].
 const GRIP: f64 = 5e6;
 
@@ -72,9 +74,9 @@ pub fn gripper(hold: f64) -> Scene {
     mount.motion = Motion::Keyframes {
         keys: vec![
             Keyframe { time: 0.0, pose: at(top + 0.005) },
-            Keyframe { time: 1.0, pose: at(top + 0.005) },
-            Keyframe { time: 2.0, pose: at(top + 0.105) },
-            Keyframe { time: 2.0 + hold, pose: at(top + 0.105) },
+            Keyframe { time: 0.6, pose: at(top + 0.005) },
+            Keyframe { time: LIFTED, pose: at(top + 0.105) },
+            Keyframe { time: LIFTED + hold, pose: at(top + 0.105) },
         ],
         ease: Ease::Smooth,
     };
@@ -92,7 +94,7 @@ pub fn gripper(hold: f64) -> Scene {
         let turn = Quat::from_rotation_z(angle) * down;
         let out = radius + 0.006;
         let place = Quat::from_rotation_z(angle) * Vec3::new(out, 0.0, top - 0.5 * LENGTH);
-        let pressure = vec![[0.0, 0.0], [0.8, GRIP]];
+        let pressure = vec![[0.0, 0.0], [0.5, GRIP]];
         scene.solids.push(finger(
             &format!("finger {k}"),
             Pose::from_parts(place, turn),
@@ -162,15 +164,15 @@ fn bend(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
 }
 
 fn lift(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
-    let hold = 2.0;
+    let hold = 1.0;
     let mut sim = Steps::new(&gripper(hold), stepping(newton()))?;
     let tets: usize = sim.model.solids.iter().map(|s| s.tets.len()).sum();
     rows.push(Row::new("gripper: tetrahedra", tets as f64, "").against("2241"));
     let (mut contacts, mut lifted, mut table, mut curve) = (0, None, Vec::new(), Vec::new());
-    while sim.state.t < 2.0 + hold {
+    while sim.state.t < LIFTED + hold {
         contacts = contacts.max(sim.step(H)?.contacts);
         let z = sim.position(0).z;
-        if lifted.is_none() && sim.state.t >= 2.0 {
+        if lifted.is_none() && sim.state.t >= LIFTED {
             lifted = Some(z);
         }
         curve.push((sim.state.t, z));

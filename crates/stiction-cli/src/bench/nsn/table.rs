@@ -45,7 +45,7 @@ fn cases(quick: bool) -> Vec<Case> {
         ),
         (
             "table pile",
-            pile::scene(if quick { 12 } else { 54 }),
+            pile::scene(if quick { 18 } else { 54 }),
             if quick { 80 } else { 240 },
             4,
             20,

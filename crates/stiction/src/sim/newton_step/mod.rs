@@ -8,7 +8,7 @@
 //! |---|---|
 //! | equations of motion (46)–(50), residual (57), (58) | `motion.rs` |
 //! | contacts (9), friction basis D | `contacts.rs` |
-//! | joints, springs (4)–(8), strains (75)–(85), activation | `bilateral.rs` |
+//! | joints, springs (4)–(8), strains (75)–(85), activation | `bilateral.rs`, `elements.rs` |
 //! | geometric stiffness (70)–(74) | `geometric.rs` |
 //! | loop, Schur complement, linear solvers | [`crate::solvers::newton`] |
 //!
@@ -17,6 +17,7 @@
 
 mod bilateral;
 mod contacts;
+mod elements;
 mod geometric;
 mod motion;
 mod row_builder;
