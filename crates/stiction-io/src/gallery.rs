@@ -69,6 +69,12 @@ entries! {
     "cable-over-cylinder": "A cable of 160 links hangs over a cylinder, three times as long on one side",
     "cable-winding": "A cable is wound around a post",
     "cloth-drop": "A cloth falls over a ball",
+    "stick-slip": "A spring pulls a block that sticks and slips",
+    "redundant-prism": "A flat prism rests on redundant contacts",
+    "stretched-sheet": "An elastic sheet is stretched to twice its length",
+    "beam-insertion": "A flexible beam is pushed into a slot",
+    "pneunet": "A pneumatic gripper lifts a ball",
+    "table-heap": "54 tables fall on a heap",
     "pile": "500 random boxes fall into a bin",
     "pile-2000": "2000 random boxes fall into a bin",
 }
