@@ -12,6 +12,7 @@ mod export;
 mod failure;
 mod info;
 mod loopback;
+mod mesh;
 mod movie;
 mod output;
 mod picture;
@@ -67,6 +68,8 @@ enum Command {
     Movie(Box<movie::MovieArgs>),
     /// Validate a scene and explain it
     Check(check::CheckArgs),
+    /// Look at a mesh, mend it, or fill it with tetrahedra
+    Mesh(mesh::MeshArgs),
     /// Solve a bare contact problem from an .npz file
     Solve(solve::SolveArgs),
     /// Measure how fast a scene steps
@@ -88,6 +91,7 @@ fn main() -> ExitCode {
         Command::Picture(a) => picture::picture(&a),
         Command::Movie(a) => movie::movie(&a),
         Command::Check(a) => check::check(&a),
+        Command::Mesh(a) => mesh::mesh(&a),
         Command::Solve(a) => solve::solve(&a),
         Command::Testspeed(a) => testspeed::testspeed(&a),
         Command::Bench(a) => bench::bench(&a),

@@ -140,7 +140,9 @@ fn solve_local(
     use solvers::newton::{NewtonSettings, NonsmoothNewton};
     use solvers::{apgd::Apgd, cr, cr::ConjugateResidual, exact, exact::Exact, pgs::Pgs};
     Ok(match kind {
-        SolverKind::Exact => Exact::new(exact::Settings::default().with(settings)).solve_local(p, r, trace),
+        SolverKind::Exact | SolverKind::Auto => {
+            Exact::new(exact::Settings::default().with(settings)).solve_local(p, r, trace)
+        }
         SolverKind::Realtime => {
             Exact::new(exact::Settings::realtime().with(settings)).solve_local(p, r, trace)
         }

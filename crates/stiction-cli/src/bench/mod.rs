@@ -1,6 +1,7 @@
 //! `stiction bench`: published results and hard cases, each row with ours beside the paper's or the closed form.
 
 mod arch;
+mod collide;
 mod collide_soft;
 mod cond;
 mod cr;
@@ -77,8 +78,14 @@ impl Experiment {
 static GROUPS: &[&[Experiment]] =
     &[nsn::EXPERIMENTS, cond::EXPERIMENTS, cr::EXPERIMENTS, OWN, collide_soft::EXPERIMENTS];
 
-static OWN: &[Experiment] =
-    &[inclines::EXPERIMENT, stack::EXPERIMENT, arch::EXPERIMENT, walls::EXPERIMENT, soft_blocks::EXPERIMENT];
+static OWN: &[Experiment] = &[
+    inclines::EXPERIMENT,
+    stack::EXPERIMENT,
+    arch::EXPERIMENT,
+    walls::EXPERIMENT,
+    soft_blocks::EXPERIMENT,
+    collide::EXPERIMENT,
+];
 
 /// All experiments, in the order of the list.
 fn experiments() -> impl Iterator<Item = &'static Experiment> {

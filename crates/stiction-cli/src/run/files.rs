@@ -119,8 +119,8 @@ impl RunFiles {
         Ok(())
     }
 
-    /// Completes the files and gives them their names.
-    pub fn finish(mut self, sim: &Simulation) -> Result<()> {
+    /// Completes the files and gives them their names; says how many bytes recording and page have.
+    pub fn finish(mut self, sim: &Simulation) -> Result<[u64; 2]> {
         if !self.complete {
             self.frame(sim)?;
         }
@@ -129,6 +129,9 @@ impl RunFiles {
         self.recording.finish()?;
         let view = self.dir.part("view.html")?;
         page::write(&view, &[self.dir.part_path("recording.stic")])?;
-        self.dir.finish()
+        let size = |name| std::fs::metadata(self.dir.part_path(name)).map_or(0, |m| m.len());
+        let sizes = ["recording.stic", "view.html"].map(size);
+        self.dir.finish()?;
+        Ok(sizes)
     }
 }
