@@ -30,17 +30,14 @@ export function strainGauge(mesh, onSurface) {
   for (let t = 0; t < tets.length; t += 4) {
     if ([0, 1, 2, 3].some((k) => onSurface[tets[t + k]] >= 0)) near.push(t);
   }
-  const inverse = new Float64Array(9 * near.length);
-  near.forEach((t, i) => {
-    const m = edges(x, tets, t, 0);
-    invert(m, inverse, 9 * i);
-  });
+  const inverse = new Float64Array(9 * near.length), m = new Float64Array(9);
+  near.forEach((t, i) => invert(edges(x, tets, t, 0, m), inverse, 9 * i));
   return { near, inverse };
 }
 
-/** Edges from the first corner, as columns. */
-function edges(x, tets, t, first) {
-  const m = new Float64Array(9), o = first + 3 * tets[t];
+/** Edges from the first corner, as columns of `m`. */
+function edges(x, tets, t, first, m) {
+  const o = first + 3 * tets[t];
   for (let k = 0; k < 3; k++) {
     const p = first + 3 * tets[t + k + 1];
     for (let c = 0; c < 3; c++) m[3 * c + k] = x[p + c] - x[o + c];
@@ -55,14 +52,15 @@ function invert(m, out, at) {
   out.set([A * s, (c * h - b * i) * s, (b * f - c * e) * s, B * s, (a * i - c * g) * s, (c * d - a * f) * s, C * s, (b * g - a * h) * s, (a * e - b * d) * s], at);
 }
 
-/** Von Mises strain √(2/3 dev E : dev E) of Green's E, or von Mises stress, averaged at the surface vertices. */
+/** Von Mises strain √(2/3 dev E : dev E) of Green's E, or von Mises stress, averaged at vertices; nothing without a law. */
 export function elastic(kind, solid, mesh, gauge, points, first, place, count, out) {
+  if (kind === "stress" && !solid.material) return null;
   const { tets } = mesh, sums = new Float64Array(count), n = new Uint16Array(count);
   const stress = kind === "stress" ? stressOf(solid.material) : null;
-  const F = new Float64Array(9);
+  const F = new Float64Array(9), D = new Float64Array(9), I = gauge.inverse;
   gauge.near.forEach((t, i) => {
-    const D = edges(points, tets, t, first), I = gauge.inverse.subarray(9 * i, 9 * i + 9);
-    for (let r = 0; r < 3; r++) for (let c = 0; c < 3; c++) F[3 * r + c] = D[3 * r] * I[c] + D[3 * r + 1] * I[3 + c] + D[3 * r + 2] * I[6 + c];
+    edges(points, tets, t, first, D);
+    for (let r = 0; r < 3; r++) for (let c = 0, k = 9 * i; c < 3; c++) F[3 * r + c] = D[3 * r] * I[k + c] + D[3 * r + 1] * I[k + 3 + c] + D[3 * r + 2] * I[k + 6 + c];
     const value = stress ? stress(F) : greenStrain(F);
     for (let k = 0; k < 4; k++) {
       const s = place[tets[t + k]];
@@ -70,6 +68,30 @@ export function elastic(kind, solid, mesh, gauge, points, first, place, count, o
     }
   });
   for (let s = 0; s < count; s++) out[s] = n[s] ? sums[s] / n[s] : 0;
+  return out;
+}
+
+/** The same strain of a sheet, in its own plane, averaged at its vertices. */
+export function membraneStrain(mesh, place, points, first, out) {
+  const { vertices: x, triangles } = mesh, n = new Uint16Array(out.length);
+  // Squares and product of two edges of a triangle.
+  const metric = (p, o, t) => {
+    const at = (k, c) => p[o + 3 * triangles[t + k] + c] - p[o + 3 * triangles[t] + c];
+    let [aa, ab, bb] = [0, 0, 0];
+    for (let c = 0; c < 3; c++) { aa += at(1, c) ** 2; ab += at(1, c) * at(2, c); bb += at(2, c) ** 2; }
+    return [aa, ab, bb];
+  };
+  out.fill(0);
+  for (let t = 0; t < triangles.length; t += 3) {
+    const [A, B, C] = metric(x, 0, t), [a, b, c] = metric(points, first, t);
+    // With rest edges (√A, 0) and (B/√A, h): C = Fᵀ F, then E = (C − 1)/2 in the plane.
+    const u = Math.sqrt(A), h = Math.sqrt(Math.max(C - (B * B) / A, 1e-30)), w = B / u;
+    const xx = a / A, xy = (b / u - xx * w) / h, yy = (c - xx * w * w - 2 * xy * w * h) / (h * h);
+    const value = (2 / 3) * mises((xx - 1) / 2, (yy - 1) / 2, 0, xy / 2, 0, 0);
+    for (let k = 0; k < 3; k++) { const s = place[triangles[t + k]]; out[s] += value; n[s]++; }
+  }
+  for (let s = 0; s < out.length; s++) if (n[s]) out[s] /= n[s];
+  return out;
 }
 
 /** √(3/2 dev : dev) of a symmetric matrix. */
@@ -87,7 +109,6 @@ const det = (F) => F[0] * (F[4] * F[8] - F[5] * F[7]) + F[1] * (F[5] * F[6] - F[
 
 /** σ of the law. Only the part that changes shape counts, so that λ drops out of most laws. */
 function stressOf(material) {
-  if (!material) return greenStrain;
   const law = typeof material.law === "string" ? material.law : Object.keys(material.law)[0];
   const mu = material.young / (2 * (1 + material.poisson));
   const lambda = (material.young * material.poisson) / ((1 + material.poisson) * (1 - 2 * material.poisson));

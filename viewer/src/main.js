@@ -2,6 +2,7 @@
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { FIELDS, gradient } from "./fields.js";
+import { film } from "./film.js";
 import { Live } from "./live.js";
 import { Plot, groups } from "./plots.js";
 import { BadRecording, Recording, fromBase64 } from "./recording.js";
@@ -9,7 +10,9 @@ import { World, number } from "./world.js";
 
 const $ = (id) => document.getElementById(id);
 const wish = new URLSearchParams(location.hash.slice(1));
-const CAMERAS = [["three-quarter", [0.75, -1.5, 0.62]], ["front", [0, -1, 0.06]], ["side", [1, 0, 0.06]], ["top", [0, -0.02, 1]], ["low", [-0.9, -1.3, 0.18]]];
+const CAMERAS = [["corner", [0.75, -1.5, 0.62]], ["front", [0, -1, 0.06]], ["side", [1, 0, 0.06]], ["top", [0, -0.02, 1]], ["low", [-0.9, -1.3, 0.18]]];
+/** Parts that the menu for selecting lists at most. */
+const LISTED = 300;
 const SWITCHES = {
   contacts: "Contact points (C)", forces: "Force arrows (F)", cones: "Friction cones", joints: "Joint frames (J)", trails: "Trails of sensors",
   wireframe: "Wireframe (W)", glass: "Transparent (T)", shadows: "Shadows (S)", grid: "Grid (G)",
@@ -44,6 +47,9 @@ function say(text, soft = false) {
   $("message").className = soft ? "soft" : "";
   $("message").textContent = text ?? "";
 }
+
+/** Words for those who listen. */
+function tell(text) { $("told").textContent = text; }
 
 /** Shows recordings, one beside the other. */
 async function open(recordings) {
@@ -82,10 +88,11 @@ function makePlots() {
 }
 
 /** Turns the camera to one of its places, far enough to see everything. */
-function look(i) {
+function look(i, w = canvas.clientWidth, h = canvas.clientHeight) {
   cameraAt = (i + CAMERAS.length) % CAMERAS.length;
+  if ($("camera")) $("camera").selectedIndex = cameraAt;
   const radius = Math.max(...views.map((v) => v.radius)), v = views[0];
-  const aspect = canvas.clientWidth / views.length / Math.max(canvas.clientHeight, 1);
+  const aspect = w / views.length / Math.max(h, 1);
   const half = (camera.fov * Math.PI) / 360, narrow = Math.atan(Math.tan(half) * Math.min(aspect, 1));
   const far = (radius / Math.sin(narrow)) * Number(wish.get("distance") ?? 0.86);
   controls.target.copy(v.centre);
@@ -105,14 +112,15 @@ async function colourBy(by) {
     for (const v of views) {
       const n = v.recording.length, kept = [v.frame, v.before];
       for (const i of new Set([0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 1].map((f) => Math.round(f * (n - 1))))) {
-        v.before = i > 0 ? await v.recording.load(i - 1) : null;
-        v.frame = await v.recording.load(i);
-        scale = Math.max(scale, v.largest());
+        [v.frame, v.before] = await framesAt(v.recording, i);
+        // A few vertices beside an edge must not take the whole scale.
+        const all = Float64Array.from(v.values()).sort();
+        scale = Math.max(scale, all[Math.ceil(0.995 * (all.length - 1))] ?? 0);
       }
       [v.frame, v.before] = kept;
     }
     for (const v of views) v.scale = scale || 1;
-    $("legend").replaceChildren(el("i"), el("div", {}, el("span", { textContent: "0" }), el("b", { textContent: FIELDS[views[0].by] }), el("span", { textContent: number(views[0].scale) })));
+    $("legend").replaceChildren(el("i"), el("div", {}, el("span", { textContent: "0" }), el("b", { textContent: FIELDS[views[0].by] }), el("span", { textContent: `≥ ${number(views[0].scale)}` })));
     $("legend").firstChild.style.background = gradient;
   }
   $("legend").hidden = views[0].by === "body";
@@ -120,12 +128,15 @@ async function colourBy(by) {
   dirty = true;
 }
 
+/** A frame and the one before it, which gives speeds; at the start the one after. */
+async function framesAt(recording, i) {
+  const other = i > 0 ? i - 1 : 1;
+  return [await recording.load(i), other < recording.length ? await recording.load(other) : null];
+}
+
 /** Waits for the frames of the present time and shows them. */
 async function show() {
-  for (const v of views) {
-    const i = v.recording.indexAt(clock.t);
-    v.pose(await v.recording.load(i), i > 0 ? await v.recording.load(i - 1) : null);
-  }
+  for (const v of views) v.pose(...(await framesAt(v.recording, v.recording.indexAt(clock.t))));
   dirty = true;
   refresh();
 }
@@ -136,7 +147,7 @@ function update() {
     const i = v.recording.indexAt(clock.t);
     if (v.frame?.index === i && v.frame.t === v.recording.times[i]) continue;
     const frame = v.recording.get(i);
-    if (frame) { v.pose(frame, v.recording.get(i - 1)); dirty = true; }
+    if (frame) { v.pose(frame, v.recording.get(i > 0 ? i - 1 : 1)); dirty = true; }
   }
 }
 
@@ -148,14 +159,14 @@ function refresh(fresh) {
   for (const p of plots) p.draw(clock.t, theme, fresh);
   const v = views.find((x) => x.chosen !== null && x.frame);
   $("chosen").hidden = !v;
+  if ($("pick")) $("pick").value = v && v === views[0] && v.chosen < LISTED ? v.chosen : "";
   if (v) {
     const rows = v.describe(v.chosen).map(([a, b]) => el("tr", {}, el("td", { textContent: a }), el("td", { textContent: b })));
     $("chosen").replaceChildren(el("h2", { textContent: v.parts[v.chosen].name }), el("table", {}, ...rows));
   }
 }
 
-function render() {
-  const w = canvas.clientWidth, h = canvas.clientHeight;
+function render(w = canvas.clientWidth, h = canvas.clientHeight) {
   if (!w || !h) return;
   const size = renderer.getSize(new THREE.Vector2());
   if (size.x !== w || size.y !== h) renderer.setSize(w, h, false);
@@ -171,6 +182,7 @@ function render() {
 }
 
 function tick(now) {
+  if (filming) return;
   requestAnimationFrame(tick);
   const started = performance.now();
   if (clock.playing && !live && views.length) {
@@ -190,7 +202,11 @@ function tick(now) {
 
 function play() { clock.playing = true; live?.send("play"); buttons(); }
 function pause() { clock.playing = false; live?.send("pause"); buttons(); }
-function toggle() { if (clock.playing) pause(); else { if (clock.t >= end() && !live) clock.t = 0; play(); } }
+function toggle() {
+  if (clock.playing) pause();
+  else { if (clock.t >= end() && !live) clock.t = 0; play(); }
+  tell(clock.playing ? "Playing" : `Paused at ${clock.t.toFixed(2)} seconds`);
+}
 function seek(t) {
   clock.t = Math.min(Math.max(t, 0), end());
   show();
@@ -234,10 +250,14 @@ function makePanel() {
   const cam = el("select", { id: "camera", onchange: () => look(cam.selectedIndex) });
   CAMERAS.forEach(([name]) => cam.add(new Option(name)));
   cam.selectedIndex = cameraAt;
+  const pick = el("select", { id: "pick", onchange: () => select(views[0], pick.value === "" ? null : Number(pick.value)) });
+  pick.add(new Option("nothing", ""));
+  views[0].parts.slice(0, LISTED).forEach((p, i) => pick.add(new Option(p.name, i)));
   const rows = [
     el("h2", { textContent: "View" }),
     el("label", { className: "wide" }, "Colour", by),
     el("label", { className: "wide" }, "Camera", cam),
+    el("label", { className: "wide" }, "Selected", pick),
     ...Object.entries(SWITCHES).map(([key, text]) => el("label", {}, el("input", { type: "checkbox", name: key, checked: views[0].show[key], onchange: () => flip(key) }), text)),
   ];
   $("panel").replaceChildren(...rows);
@@ -260,11 +280,13 @@ function makeBar() {
   $("bar").append(
     button("play", "▶", "Play", toggle), button("back", "‹", "Step back", () => step(-1)), button("forth", "›", "Step forward", () => step(1)),
     slider, el("output", { id: "now", value: "0.00 s" }), speed,
-    button("options", "☰", "What is shown", () => { $("panel").hidden = !$("panel").hidden; }),
+    button("options", "☰", "What is shown", () => { $("panel").hidden = !$("panel").hidden; panelState(); }),
     button("theme", "◐", "Light or dark", () => setTheme(theme === "dark" ? "light" : "dark")),
     button("ask", "?", "Help (F1)", help),
   );
 }
+
+function panelState() { $("options").setAttribute("aria-expanded", String(!$("panel").hidden)); }
 
 function help() {
   const keys = [["Space", "play or pause"], ["← →", "step back or forward; Shift: ten frames"], ["Backspace", "back to the start"], ["[ ]", "previous or next camera"],
@@ -274,6 +296,7 @@ function help() {
   const table = (rows) => el("table", {}, ...rows.map(([k, t]) => el("tr", {}, el("td", {}, el("kbd", { textContent: k })), el("td", { textContent: t }))));
   $("help").replaceChildren(el("h2", { textContent: "Keys" }), table(keys), el("h2", { textContent: "Mouse and fingers" }), table(mouse));
   $("help").hidden = !$("help").hidden;
+  if (!$("help").hidden) $("help").focus();
 }
 
 addEventListener("keydown", (e) => {
@@ -306,6 +329,8 @@ function select(view, part = null) {
   for (const v of views) { v.chosen = v === view ? part : null; if (v.frame) v.paint(); }
   dirty = true;
   refresh();
+  if (part === null) return tell("Nothing is selected");
+  tell(`Selected ${view.parts[part].name}: ${view.describe(part).map((r) => r.join(" ")).join(", ")}`);
 }
 
 canvas.addEventListener("dblclick", (e) => {
@@ -355,12 +380,17 @@ makeBar();
 document.documentElement.classList.toggle("dark", theme === "dark");
 document.body.classList.toggle("bare", wish.get("ui") === "0");
 if (innerWidth > 700) $("panel").hidden = false;
+panelState();
 new ResizeObserver(() => { dirty = true; if (views.length) refresh(); }).observe(canvas);
 const stored = [...document.querySelectorAll('script[type="application/x-stiction"]')];
+const filming = document.querySelector('script[type="application/x-stiction-film"]');
 if (stored.length) {
   const list = stored.map((s) => fromBase64(s.textContent));
   stored.forEach((s) => s.remove());
-  load(list).then(() => { if (wish.has("play")) play(); });
+  load(list).then(() => {
+    if (filming) film(JSON.parse(filming.textContent), { renderer, canvas, clock, show, render, look, end, plots: () => plots, views: () => views, theme: () => theme });
+    else if (wish.has("play")) play();
+  });
 } else if (document.querySelector('script[type="application/x-stiction-live"]')) {
   live = new Live({ open, say, clock, buttons, refresh, update, views: () => views });
 } else {

@@ -8,6 +8,7 @@ export function groups(columns) {
   const list = [
     { name: "Energy [J]", curves: ["kinetic", "potential", "elastic"], total: true },
     { name: "Residuals", curves: ["natural", "momentum", "penetration"], log: true },
+    { name: "Contact forces [N]", curves: ["normal_force", "friction_force"] },
     { name: "Contacts", curves: ["contacts", "iterations"] },
     { name: "Time per step [s]", curves: ["wall"] },
   ];
@@ -21,6 +22,22 @@ export function groups(columns) {
   }
   for (const [name, curves] of sensors) list.push({ name, curves });
   return list.filter((g) => g.curves.every((c) => columns.has(c)));
+}
+
+/** About three powers of ten that enclose a range. */
+function decades(low, high) {
+  const from = Math.max(Math.floor(Math.log10(low)), -18), to = Math.max(Math.ceil(Math.log10(high)), from + 1), step = Math.ceil((to - from) / 3);
+  return Array.from({ length: Math.ceil((to - from) / step) + 1 }, (_, i) => from + i * step);
+}
+
+/** Two to four round numbers within a range, or around it where it is narrow. */
+function rounds(low, high) {
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  if (!(high - low > 1e-9 * size)) [low, high] = size ? [low - 0.1 * size, high + 0.1 * size] : [0, 1];
+  const rough = (high - low) / 3, unit = 10 ** Math.floor(Math.log10(rough)), step = unit * [1, 2, 5, 10].find((k) => k * unit >= rough);
+  const list = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) list.push(Number((k * step).toPrecision(12)));
+  return list;
 }
 
 export class Plot {
@@ -62,10 +79,12 @@ export class Plot {
       if (this.log ? x > 0 : Number.isFinite(x)) { low = Math.min(low, x); high = Math.max(high, x); }
     }
     if (!(low <= high)) [low, high] = this.log ? [1e-12, 1] : [0, 1];
-    if (this.log) [low, high] = [Math.max(Math.floor(Math.log10(low)), -18), Math.ceil(Math.log10(high) + 1e-9)];
-    if (!(high - low > 1e-12 * Math.max(Math.abs(high), Math.abs(low)))) [low, high] = [low - Math.max(Math.abs(low) * 0.1, 1e-12), high + Math.max(Math.abs(high) * 0.1, 1e-12)];
-    this.range = [low, high];
+    this.ticks = this.log ? decades(low, high) : rounds(low, high);
+    this.range = [this.log ? this.ticks[0] : Math.min(low, this.ticks[0]), Math.max(this.log ? -Infinity : high, this.ticks.at(-1))];
   }
+
+  /** The name of what is shown. */
+  get title() { return this.choices[this.menu.value].name; }
 
   draw(t, theme, fresh) {
     this.t = t;
@@ -74,18 +93,25 @@ export class Plot {
     const ratio = devicePixelRatio, w = this.canvas.clientWidth, h = this.canvas.clientHeight;
     if (!w) return;
     if (this.canvas.width !== Math.round(w * ratio)) { this.canvas.width = Math.round(w * ratio); this.canvas.height = Math.round(h * ratio); }
-    const g = this.canvas.getContext("2d"), [low, high] = this.range, end = this.end;
-    const style = getComputedStyle(document.documentElement), soft = style.getPropertyValue("--soft"), line = style.getPropertyValue("--line");
-    const X = (s) => 46 + (s / end) * (w - 58), Y = (v) => h - 8 - ((v - low) / (high - low)) * (h - 42);
+    const g = this.canvas.getContext("2d");
     g.setTransform(ratio, 0, 0, ratio, 0, 0);
     g.clearRect(0, 0, w, h);
+    this.paint(g, w, h);
+  }
+
+  /** Draws the curves into a rectangle of `w` by `h` at the origin of a drawing context. */
+  paint(g, w, h) {
+    const { t, theme } = this, [low, high] = this.range, end = this.end;
+    const style = getComputedStyle(document.documentElement), soft = style.getPropertyValue("--soft"), line = style.getPropertyValue("--line");
+    const X = (s) => 46 + (s / end) * (w - 58), Y = (v) => h - 8 - ((v - low) / (high - low)) * (h - 42);
     g.font = "11px system-ui, sans-serif";
     g.textAlign = "right";
-    for (const v of [low, (low + high) / 2, high]) {
+    g.lineWidth = 1;
+    for (const v of this.ticks) {
       g.strokeStyle = line;
       g.beginPath(); g.moveTo(46, Y(v)); g.lineTo(w - 12, Y(v)); g.stroke();
       g.fillStyle = soft;
-      g.fillText(this.log ? `1e${Math.round(v)}` : number(v), 42, Y(v) + 4);
+      g.fillText(this.log ? `1e${v}` : number(v), 42, Y(v) + 4);
     }
     const inks = INKS[theme];
     let tag = w - 12;

@@ -1,6 +1,6 @@
-// Reads recordings (docs/recording.md), version 2. Numbers of all frames are read at once; places when they are asked for.
+// Reads recordings (docs/recording.md). Numbers of all frames are read at once; places when they are asked for.
 
-const VERSION = 2;
+const OLDEST = 2, VERSION = 3;
 const CONTACT = 12;
 const KEEP = 8; // decoded chunks
 
@@ -42,17 +42,17 @@ export class Recording {
     const view = new DataView(bytes.buffer, bytes.byteOffset);
     if (String.fromCharCode(...bytes.subarray(0, 4)) !== "STIC") throw new BadRecording("This is not a recording: it does not start with the letters STIC.");
     const version = view.getUint32(4, true);
-    if (version !== VERSION) {
-      throw new BadRecording(`The recording has version ${version} of the format; this page reads ${VERSION}. ` +
+    if (version < OLDEST || version > VERSION) {
+      throw new BadRecording(`The recording has version ${version} of the format; this page reads ${OLDEST} to ${VERSION}. ` +
         (version > VERSION ? "Use the page of a newer stiction." : "Record the run again."));
     }
     const head = chunkAt(bytes, 8);
     const mesh = head.ending ? head : chunkAt(bytes, head.next);
     if (mesh.ending) throw new BadRecording(`The recording is ${mesh.ending} within its header. Record the run again.`);
-    this.header = JSON.parse(new TextDecoder().decode(head.payload));
-    readMeshes(this.header, mesh.payload);
+    this.header = readHeader(head.payload, mesh.payload);
     const h = this.header;
-    this.points = h.particles.length + h.solids.reduce((n, s) => n + h.meshes[s.mesh].vertices.length / 3, 0);
+    this.springs = h.particles.length + h.solids.reduce((n, s) => n + h.meshes[s.mesh].vertices.length / 3, 0);
+    this.points = this.springs + 2 * h.springs.length;
     this.words = 7 * h.bodies.length + 3 * this.points;
     this.times = [];
     this.where = []; // of each frame: its chunk and its place there
@@ -183,21 +183,47 @@ export class Recording {
   }
 }
 
-function readMeshes(header, payload) {
+/** The header with its meshes; whatever it names is there. */
+function readHeader(json, payload) {
+  const senseless = (what) => new BadRecording(`The recording has a header without sense: ${what}. Record the run again.`);
+  let h;
+  try {
+    h = JSON.parse(new TextDecoder().decode(json));
+  } catch {
+    throw senseless("it is not JSON");
+  }
+  for (const list of ["bodies", "particles", "solids", "shapes", "joints", "meshes", "columns"]) {
+    if (!Array.isArray(h?.[list])) throw senseless(`it has no ${list}`);
+  }
+  h.rods ??= [];
+  h.springs ??= [];
   // Arrays of numbers start at multiples of four bytes of their own buffer.
   const bytes = payload.slice().buffer;
   let at = 0;
   const take = (Type, n) => {
-    if (at + 4 * n > bytes.byteLength) throw new BadRecording("The recording has a damaged header.");
+    if (!(n >= 0 && at + 4 * n <= bytes.byteLength)) throw senseless("its meshes do not fit");
     const a = new Type(bytes, at, n);
     at += 4 * n;
     return a;
   };
-  for (const m of header.meshes) {
-    m.vertices = take(Float32Array, 3 * m.vertices);
+  for (const m of h.meshes) {
+    const n = m.vertices;
+    m.vertices = take(Float32Array, 3 * n);
     m.triangles = take(Uint32Array, 3 * m.triangles);
     m.tets = take(Uint32Array, 4 * m.tets);
+    m.hosts = take(Uint32Array, m.hosts ?? 0);
+    if (m.triangles.some((i) => i >= n) || m.tets.some((i) => i >= n)) throw senseless("a corner of a mesh is not there");
   }
+  const there = (list, i) => Number.isInteger(i) && i >= 0 && i < list.length;
+  const carried = (s) => s.visual == null || (there(h.meshes, s.visual)
+    && h.meshes[s.visual].hosts.length === h.meshes[s.visual].vertices.length / 3
+    && h.meshes[s.visual].hosts.every((t) => 4 * t < h.meshes[s.mesh].tets.length));
+  const fine = h.shapes.every((s) => (there(h.bodies, s.owner?.body) || there(h.particles, s.owner?.particle)) && (s.geometry?.kind !== "mesh" || there(h.meshes, s.geometry.mesh)))
+    && h.solids.every((s) => there(h.meshes, s.mesh) && carried(s))
+    && h.joints.every((j) => there(h.bodies, j.b) && (j.a == null || there(h.bodies, j.a)))
+    && h.rods.every((r) => r.links === 0 || (there(h.bodies, r.first) && there(h.bodies, r.first + r.links - 1)));
+  if (!fine) throw senseless("something that it names is not there");
+  return h;
 }
 
 /** The bytes of a text in base64. */

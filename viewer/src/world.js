@@ -1,12 +1,22 @@
 // The three-dimensional scene of one recording: built once, then moved from frame to frame.
 import * as THREE from "three";
-import { colour, elastic, strainGauge } from "./fields.js";
+import { colour } from "./fields.js";
+import { Glyphs } from "./glyphs.js";
+import { geometryOf, quaternion, vector } from "./shapes.js";
+import { Soft } from "./soft.js";
 
 const PALETTE = ["#e4572e", "#2e86ab", "#f2b134", "#5b8e7d", "#8e5572", "#4f6d9a", "#c06e52", "#76a5af"].map((c) => new THREE.Color(c));
 const STILL = { fixed: new THREE.Color("#a9b0bb"), kinematic: new THREE.Color("#6d7789") };
 const CHOSEN = new THREE.Color("#ffd23f");
-const CREASE = Math.cos((40 * Math.PI) / 180);
 const Z = new THREE.Vector3(0, 0, 1);
+/** How much of their own colour surfaces give off when colours mean something: shading must not hide them. */
+const GLOW = 0.45;
+
+// Soft edges of shadows: sixteen samples of a disk instead of five.
+THREE.ShaderChunk.shadowmap_pars_fragment = THREE.ShaderChunk.shadowmap_pars_fragment.replace(
+  /shadow = \(\s*texture[^;]*\* 0\.2;/,
+  "shadow = 0.0; for (int i = 0; i < 16; i++) shadow += texture(shadowMap, vec3(shadowCoord.xy + vogelDiskSample(i, 16, phi) * radius, shadowCoord.z)) / 16.0;",
+);
 
 export const LOOKS = {
   light: { back: "#e9edf2", floor: "#dfe3e9", grid: "#9aa3b0", sky: "#ffffff", earth: "#b9b2a8" },
@@ -19,8 +29,11 @@ export class World {
     this.scene = new THREE.Scene();
     this.bodies = new THREE.Group();
     this.scene.add(this.bodies);
-    this.material = new THREE.MeshStandardMaterial({ roughness: 0.62, metalness: 0.02 });
-    this.skin = new THREE.MeshStandardMaterial({ roughness: 0.55, metalness: 0, vertexColors: true, side: THREE.DoubleSide });
+    this.glow = { value: 0 };
+    this.material = this.glowing(new THREE.MeshStandardMaterial({ roughness: 0.62, metalness: 0.02 }));
+    this.skin = this.glowing(new THREE.MeshStandardMaterial({ roughness: 0.55, metalness: 0, vertexColors: true, side: THREE.DoubleSide }));
+    // The back of a cloth is a little darker than its front.
+    this.cloth = this.glowing(new THREE.MeshStandardMaterial({ roughness: 0.8, metalness: 0, vertexColors: true, side: THREE.DoubleSide }), 0.72);
     this.show = { contacts: true, forces: true, cones: false, joints: true, trails: false, wireframe: false, glass: false, shadows: true, grid: true };
     this.by = "body";
     this.scale = 1;
@@ -31,15 +44,32 @@ export class World {
     this.makeSolids();
   }
 
-  /** Bodies, particles, solids, as the indices of contacts count them. */
+  /** A material that gives off its own colour by {@link glow}, and shows `back` of it on its back. */
+  glowing(material, back = 1) {
+    material.onBeforeCompile = (shader) => {
+      shader.uniforms.glow = this.glow;
+      shader.fragmentShader = `uniform float glow;\n${shader.fragmentShader}`
+        .replace("#include <color_fragment>", `#include <color_fragment>\nif (!gl_FrontFacing) diffuseColor.rgb *= ${back.toFixed(2)};`)
+        .replace("#include <emissivemap_fragment>", "#include <emissivemap_fragment>\ntotalEmissiveRadiance += glow * diffuseColor.rgb;");
+    };
+    material.customProgramCacheKey = () => `glow ${back}`;
+    return material;
+  }
+
+  /** Bodies, particles, solids, as the indices of contacts count them. Links of one rod look alike. */
   makeParts() {
-    const h = this.recording.header;
+    const h = this.recording.header, rods = new Map();
+    for (const r of h.rods) for (let i = 0; i < r.links; i++) rods.set(r.first + i, r);
     let moving = 0;
     const next = () => PALETTE[moving++ % PALETTE.length];
+    const bodyColour = (b, i) => {
+      const rod = rods.get(i);
+      return STILL[b.motion] ?? (rod ? (rod.colour ??= next()) : next());
+    };
     this.parts = [
-      ...h.bodies.map((b, i) => ({ kind: "body", name: b.name, mass: b.mass, motion: b.motion, body: i, colour: STILL[b.motion] ?? next() })),
-      ...h.particles.map((p, i) => ({ kind: "particle", name: p.name, mass: p.mass, point: i, colour: next() })),
-      ...h.solids.map((s) => ({ kind: "soft body", name: s.name, mass: s.mass, colour: next() })),
+      ...h.bodies.map((b, i) => ({ kind: rods.has(i) ? `link of ${rods.get(i).name}` : "body", name: b.name, mass: b.mass, motion: b.motion, free: b.motion === "free", body: i, colour: bodyColour(b, i) })),
+      ...h.particles.map((p, i) => ({ kind: "particle", name: p.name, mass: p.mass, free: true, point: i, colour: next() })),
+      ...h.solids.map((s) => ({ kind: h.meshes[s.mesh].tets.length ? "soft body" : "cloth", name: s.name, mass: s.mass, free: true, solid: true, colour: next() })),
     ];
   }
 
@@ -75,22 +105,12 @@ export class World {
   makeSolids() {
     const h = this.recording.header;
     let first = 3 * h.particles.length;
-    this.solids = h.solids.map((s, i) => {
-      const mesh = h.meshes[s.mesh], skin = creased(mesh);
-      const geometry = new THREE.BufferGeometry();
-      const count = skin.source.length;
-      geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(3 * count), 3).setUsage(THREE.DynamicDrawUsage));
-      geometry.setAttribute("normal", new THREE.BufferAttribute(new Float32Array(3 * count), 3).setUsage(THREE.DynamicDrawUsage));
-      geometry.setAttribute("color", new THREE.BufferAttribute(new Float32Array(3 * count), 3).setUsage(THREE.DynamicDrawUsage));
-      geometry.setIndex(new THREE.BufferAttribute(skin.index, 1));
-      const object = new THREE.Mesh(geometry, this.skin);
-      object.castShadow = object.receiveShadow = true;
-      object.frustumCulled = false;
-      this.bodies.add(object);
-      const solid = { info: s, mesh, skin, geometry, object, first, values: new Float32Array(skin.count), part: h.bodies.length + h.particles.length + i };
-      object.userData.part = solid.part;
+    this.solids = h.solids.map((info, i) => {
+      const mesh = h.meshes[info.mesh];
+      const soft = new Soft(info, h.meshes, first, h.bodies.length + h.particles.length + i, mesh.tets.length ? this.skin : this.cloth);
+      this.bodies.add(soft.object);
       first += mesh.vertices.length;
-      return solid;
+      return soft;
     });
   }
 
@@ -107,7 +127,10 @@ export class World {
         const r = Math.min(s.reach, 4 * (this.parts[s.part].motion === "fixed" ? 1 : Infinity));
         box.expandByPoint(p.clone().addScalar(0.58 * r)).expandByPoint(p.clone().addScalar(-0.58 * r));
       }
-      for (const s of this.solids) for (const v of s.skin.source) box.expandByPoint(p.fromArray(f.points, s.first + 3 * v));
+      for (const s of this.solids) {
+        s.place(f.points, s.at);
+        for (let i = 0; i < s.at.length; i += 3) box.expandByPoint(p.fromArray(s.at, i));
+      }
       for (let c = 0; c < f.contacts; c++) {
         const length = Math.hypot(...f.contact.subarray(12 * c + 8, 12 * c + 11));
         typical.push(length);
@@ -128,7 +151,7 @@ export class World {
     this.force = typical[Math.floor(0.9 * typical.length)] || force || 1e-9;
     this.light();
     this.floor();
-    this.glyphs();
+    this.glyphs = new Glyphs(this.scene, this.recording, this.radius, this.parts, PALETTE);
   }
 
   light() {
@@ -141,7 +164,7 @@ export class World {
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(2048, 2048);
     Object.assign(this.sun.shadow.camera, { left: -1.5 * R, right: 1.5 * R, top: 1.5 * R, bottom: -1.5 * R, near: 0.1 * R, far: 10 * R });
-    this.sun.shadow.radius = 6;
+    this.sun.shadow.radius = 16;
     this.sun.shadow.normalBias = 0.006 * R;
     this.sun.shadow.bias = -0.0004;
     const fill = new THREE.DirectionalLight("#dfeaff", 0.7);
@@ -183,40 +206,6 @@ export class World {
     this.scene.fog = new THREE.Fog("#fff", 5 * R, 26 * R);
   }
 
-  glyphs() {
-    const dots = new THREE.SphereGeometry(1, 12, 8);
-    this.dots = { material: new THREE.MeshBasicMaterial({ color: "#d61f69", depthTest: false, transparent: true }), geometry: dots };
-    this.arrows = { material: new THREE.MeshStandardMaterial({ color: "#22b573", roughness: 0.5, emissive: "#0d6b40", depthTest: false, transparent: true, opacity: 0.92 }), geometry: arrow() };
-    const cone = new THREE.ConeGeometry(1, 1, 24, 1, true).rotateX(-Math.PI / 2).translate(0, 0, 0.5);
-    this.cones = { material: new THREE.MeshBasicMaterial({ color: "#7b61ff", transparent: true, opacity: 0.28, side: THREE.DoubleSide, depthWrite: false }), geometry: cone };
-    this.axes = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ vertexColors: true, depthTest: false, transparent: true }));
-    this.axes.frustumCulled = false;
-    this.axes.renderOrder = 3;
-    this.trails = new THREE.Group();
-    this.scene.add(this.axes, this.trails);
-    const columns = this.recording.columns;
-    for (const name of columns.keys()) {
-      const base = name.slice(0, -2);
-      if (!name.endsWith(".x") || !columns.has(`${base}.z`)) continue;
-      const line = new THREE.Line(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: PALETTE[this.trails.children.length % 8] }));
-      line.userData.xyz = ["x", "y", "z"].map((c) => columns.get(`${base}.${c}`));
-      line.frustumCulled = false;
-      this.trails.add(line);
-    }
-  }
-
-  /** An instanced mesh with room for `n`. */
-  room(set, n) {
-    if (!set.mesh || set.mesh.instanceMatrix.count < n) {
-      if (set.mesh) this.scene.remove(set.mesh);
-      set.mesh = new THREE.InstancedMesh(set.geometry, set.material, Math.max(64, 2 * n));
-      set.mesh.frustumCulled = false;
-      this.scene.add(set.mesh);
-    }
-    set.mesh.count = n;
-    return set.mesh;
-  }
-
   look(theme) {
     const l = LOOKS[theme];
     this.scene.background = new THREE.Color(l.back);
@@ -230,7 +219,7 @@ export class World {
   /** Applies the switches. */
   apply() {
     const s = this.show;
-    for (const m of [this.material, this.skin]) {
+    for (const m of [this.material, this.skin, this.cloth]) {
       m.wireframe = s.wireframe;
       m.transparent = s.glass;
       m.opacity = s.glass ? 0.32 : 1;
@@ -238,8 +227,6 @@ export class World {
       m.needsUpdate = true;
     }
     this.sun.castShadow = s.shadows;
-    this.axes.visible = s.joints;
-    this.trails.visible = s.trails;
     for (const f of this.floors) f.floor.userData.grid.visible = s.grid;
     if (this.loose) this.loose.visible = s.grid;
   }
@@ -267,27 +254,15 @@ export class World {
     for (const f of this.floors) {
       m.multiplyMatrices(this.partMatrix[f.part], f.local).decompose(f.floor.position, f.floor.quaternion, f.floor.scale);
     }
-    for (const s of this.solids) {
-      const x = s.geometry.attributes.position.array, from = s.skin.source;
-      for (let i = 0; i < from.length; i++) {
-        const at = s.first + 3 * from[i];
-        x[3 * i] = frame.points[at];
-        x[3 * i + 1] = frame.points[at + 1];
-        x[3 * i + 2] = frame.points[at + 2];
-      }
-      s.geometry.attributes.position.needsUpdate = true;
-      s.geometry.boundingSphere = null;
-      s.geometry.boundingBox = null;
-      s.geometry.computeVertexNormals();
-    }
+    for (const s of this.solids) s.pose(frame);
     this.paint();
     this.poseGlyphs();
   }
 
-  /** Mean velocity since the frame before, of a part or of a point. */
+  /** Mean velocity since the frame before (at the start: until the frame after), of a part or of a point. */
   speed(array, at) {
     const b = this.before, f = this.frame;
-    if (!b || b.t >= f.t) return [0, 0, 0];
+    if (!b || b.t === f.t) return [0, 0, 0];
     const old = array === f.poses ? b.poses : b.points;
     return [0, 1, 2].map((k) => (array[at + k] - old[at + k]) / (f.t - b.t));
   }
@@ -302,56 +277,40 @@ export class World {
     return sum;
   }
 
-  /** The field of every surface vertex of a solid. */
-  measure(s) {
-    const f = this.frame, v = s.values;
-    if (this.by === "speed") {
-      s.skin.vertices.forEach((x, i) => { v[i] = Math.hypot(...this.speed(f.points, s.first + 3 * x)); });
-    } else if (this.by === "force") {
-      // Each force goes to the nearest vertex of the surface and fades over its neighbours.
-      v.fill(0);
-      for (let c = 0; c < f.contacts; c++) {
-        if (f.parts[12 * c] !== s.part && f.parts[12 * c + 1] !== s.part) continue;
-        const p = f.contact.subarray(12 * c + 2, 12 * c + 5), size = Math.hypot(...f.contact.subarray(12 * c + 8, 12 * c + 11));
-        s.skin.vertices.forEach((x, i) => {
-          const a = s.first + 3 * x;
-          const d2 = (f.points[a] - p[0]) ** 2 + (f.points[a + 1] - p[1]) ** 2 + (f.points[a + 2] - p[2]) ** 2;
-          v[i] += size * Math.exp(-d2 / (s.skin.edge * s.skin.edge));
-        });
-      }
-    } else if (s.mesh.tets.length) {
-      s.gauge ??= strainGauge(s.mesh, s.skin.place);
-      elastic(this.by, s.info, s.mesh, s.gauge, f.points, s.first, s.skin.place, s.skin.count, v);
-    } else {
-      v.fill(0);
-    }
-    return v;
+  /** Mean spin of a body since the frame before: twice the vector part of Δq over the time. */
+  spin(i) {
+    const b = this.before, f = this.frame;
+    if (!b || b.t === f.t) return [0, 0, 0];
+    const q = (p) => new THREE.Quaternion(p[7 * i + 4], p[7 * i + 5], p[7 * i + 6], p[7 * i + 3]);
+    const d = q(f.poses).multiply(q(b.poses).conjugate()), sine = Math.hypot(d.x, d.y, d.z);
+    const angle = 2 * Math.atan2(sine, Math.abs(d.w)), rate = (Math.sign(d.w) || 1) * (sine > 1e-12 ? angle / sine : 2) / (f.t - b.t);
+    return [d.x * rate, d.y * rate, d.z * rate];
   }
 
-  /** The largest value of the field now. */
-  largest() {
-    if (this.by === "body" || !this.frame) return 0;
-    let max = 0;
-    for (const s of this.solids) for (const x of this.measure(s)) max = Math.max(max, x);
-    this.parts.forEach((_, i) => { max = Math.max(max, this.partValue(i) ?? 0); });
-    return max;
+  /** Values of the field now, one per vertex or part, in no order. */
+  values() {
+    const all = [];
+    if (this.by === "body" || !this.frame) return all;
+    for (const s of this.solids) for (const x of s.measure(this.by, this.frame, this.before) ?? []) all.push(x);
+    this.parts.forEach((_, i) => { const x = this.partValue(i); if (x !== undefined) all.push(x); });
+    return all;
   }
 
   /** The field of a rigid part; nothing where it has none. */
   partValue(i) {
     const part = this.parts[i];
-    if (part.kind === "soft body") return undefined;
+    if (part.solid) return undefined;
     if (this.by === "speed") {
       const f = this.frame;
       return Math.hypot(...(part.body !== undefined ? this.speed(f.poses, 7 * i) : this.speed(f.points, 3 * part.point)));
     }
-    if (this.by === "force") return part.motion === "free" || !part.motion ? Math.hypot(...this.forceOn(i)) : undefined;
+    if (this.by === "force") return part.free ? Math.hypot(...this.forceOn(i)) : undefined;
     return undefined;
   }
 
   paint() {
-    const c = new THREE.Color(), rgb = [0, 0, 0];
-    const grey = STILL.fixed;
+    const c = new THREE.Color(), rgb = [0, 0, 0], grey = STILL.fixed;
+    this.glow.value = this.by === "body" ? 0 : GLOW;
     for (const { mesh, list } of this.groups) {
       list.forEach((s, i) => {
         const value = this.by === "body" ? undefined : this.partValue(s.part);
@@ -364,76 +323,26 @@ export class World {
     }
     for (const s of this.solids) {
       const out = s.geometry.attributes.color.array, { source, slot } = s.skin;
-      if (this.by === "body") {
-        c.copy(s.part === this.chosen ? CHOSEN : this.parts[s.part].colour);
-        for (let i = 0; i < source.length; i++) { out[3 * i] = c.r; out[3 * i + 1] = c.g; out[3 * i + 2] = c.b; }
-      } else {
-        const v = this.measure(s);
+      const v = this.by === "body" ? null : s.measure(this.by, this.frame, this.before);
+      if (v) {
         for (let i = 0; i < source.length; i++) colour(v[slot[i]] / this.scale, out, 3 * i);
+      } else {
+        c.copy(s.part === this.chosen ? CHOSEN : this.by === "body" ? this.parts[s.part].colour : grey);
+        for (let i = 0; i < source.length; i++) { out[3 * i] = c.r; out[3 * i + 1] = c.g; out[3 * i + 2] = c.b; }
       }
       s.geometry.attributes.color.needsUpdate = true;
     }
   }
 
   poseGlyphs() {
-    const { contacts: n, contact: f } = this.frame, m = new THREE.Matrix4();
-    const q = new THREE.Quaternion(), p = new THREE.Vector3(), d = new THREE.Vector3(), size = new THREE.Vector3();
+    const { contacts: n, contact: f } = this.frame;
     // How large forces will be is not known while a run goes on: the scale follows them.
     if (this.recording.growing) {
       let most = 0;
       for (let c = 0; c < n; c++) most = Math.max(most, Math.hypot(f[12 * c + 8], f[12 * c + 9], f[12 * c + 10]));
       this.force = Math.max(most, 0.98 * this.force);
     }
-    const R = this.radius, dot = 0.007 * R * Math.min(1, Math.sqrt(200 / Math.max(n, 1)));
-    const dots = this.room(this.dots, this.show.contacts ? n : 0);
-    dots.renderOrder = 2;
-    for (let c = 0; c < dots.count; c++) dots.setMatrixAt(c, m.makeScale(dot, dot, dot).setPosition(f[12 * c + 2], f[12 * c + 3], f[12 * c + 4]));
-    dots.instanceMatrix.needsUpdate = true;
-    const arrows = this.room(this.arrows, this.show.forces ? n : 0);
-    arrows.renderOrder = 3;
-    const g = vector(this.recording.header.gravity);
-    for (let c = 0; c < arrows.count; c++) {
-      // Of the two opposite forces, the one on what moves freely; between two of those, the one that holds up.
-      d.fromArray(f, 12 * c + 8);
-      const [a, b] = [0, 1].map((k) => !(this.parts[this.frame.parts[12 * c + k]]?.motion in STILL));
-      if (a === b ? d.dot(g) > 0 : b) d.negate();
-      const length = Math.min(d.length() / this.force, 3) * 0.26 * R, w = Math.min(0.018 * R, 0.3 * length);
-      q.setFromUnitVectors(Z, d.normalize());
-      arrows.setMatrixAt(c, m.compose(p.fromArray(f, 12 * c + 2), q, size.set(w, w, Math.max(length, 1e-9))));
-    }
-    arrows.instanceMatrix.needsUpdate = true;
-    const cones = this.room(this.cones, this.show.cones ? n : 0);
-    for (let c = 0; c < cones.count; c++) {
-      const tall = 0.1 * R, wide = tall * Math.min(f[12 * c + 11], 3);
-      q.setFromUnitVectors(Z, d.fromArray(f, 12 * c + 5).normalize());
-      cones.setMatrixAt(c, m.compose(p.fromArray(f, 12 * c + 2), q, size.set(wide, wide, tall)));
-    }
-    cones.instanceMatrix.needsUpdate = true;
-    this.poseJoints();
-    for (const line of this.trails.visible ? this.trails.children : []) {
-      const [x, y, z] = line.userData.xyz, last = this.frame.index + 1, at = new Float32Array(3 * last);
-      for (let i = 0; i < last; i++) { at[3 * i] = x[i]; at[3 * i + 1] = y[i]; at[3 * i + 2] = z[i]; }
-      line.geometry.setAttribute("position", new THREE.BufferAttribute(at, 3));
-    }
-  }
-
-  poseJoints() {
-    const joints = this.recording.header.joints;
-    if (!joints.length || !this.show.joints) return;
-    const at = [], colours = [], o = new THREE.Vector3(), e = new THREE.Vector3(), q = new THREE.Quaternion();
-    const tints = [[0.9, 0.2, 0.2], [0.2, 0.7, 0.3], [0.25, 0.45, 0.95]], long = 0.13 * this.radius;
-    for (const j of joints) {
-      const body = this.partMatrix[j.b];
-      o.copy(vector(j.anchor_b)).applyMatrix4(body);
-      q.setFromRotationMatrix(body).multiply(quaternion(j.frame_b));
-      tints.forEach((t, k) => {
-        e.set(+(k === 0), +(k === 1), +(k === 2)).applyQuaternion(q).multiplyScalar(k ? 0.5 * long : long).add(o);
-        at.push(o.x, o.y, o.z, e.x, e.y, e.z);
-        colours.push(...t, ...t);
-      });
-    }
-    this.axes.geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(at), 3));
-    this.axes.geometry.setAttribute("color", new THREE.BufferAttribute(new Float32Array(colours), 3));
+    this.glyphs.pose(this.frame, this.show, this.force, this.partMatrix);
   }
 
   /** The part under a ray and where it is hit. */
@@ -454,18 +363,17 @@ export class World {
     const three = (v) => v.map((x) => number(x)).join("  ");
     rows.push(["kind", part.motion && part.motion !== "free" ? `${part.motion} body` : part.kind]);
     if (part.mass != null) rows.push(["mass", `${number(part.mass)} kg`]);
-    if (part.kind === "soft body") {
-      const s = this.solids.find((x) => x.part === i), n = s.mesh.vertices.length / 3, at = [0, 0, 0], v = [0, 0, 0];
-      for (let k = 0; k < n; k++) {
-        const speed = this.speed(f.points, s.first + 3 * k);
-        for (let c = 0; c < 3; c++) { at[c] += f.points[s.first + 3 * k + c] / n; v[c] += speed[c] / n; }
-      }
-      rows.push(["position", `${three(at)} m`], ["velocity", `${three(v)} m/s`], ["mesh", `${n} vertices, ${s.mesh.tets.length / 4} tets`]);
+    if (part.solid) {
+      const s = this.solids.find((o) => o.part === i), { x, v } = s.mean(f, this.before), n = s.mesh.vertices.length / 3;
+      rows.push(["position", `${three(x)} m`], ["velocity", `${three(v)} m/s`]);
+      rows.push(["mesh", s.isSheet ? `${n} vertices, ${s.mesh.triangles.length / 3} triangles` : `${n} vertices, ${s.mesh.tets.length / 4} tets`]);
     } else {
       const [array, k] = part.body !== undefined ? [f.poses, 7 * i] : [f.points, 3 * part.point];
       rows.push(["position", `${three([array[k], array[k + 1], array[k + 2]])} m`], ["velocity", `${three(this.speed(array, k))} m/s`]);
+      if (part.body !== undefined) rows.push(["spin", `${three(this.spin(i))} rad/s`]);
     }
-    rows.push(["contact force", `${three(this.forceOn(i))} N`]);
+    const touching = Array.from({ length: f.contacts }, (_, c) => 12 * c).filter((c) => f.parts[c] === i || f.parts[c + 1] === i).length;
+    rows.push(["contacts", `${touching}`], ["contact force", `${three(this.forceOn(i))} N`]);
     return rows;
   }
 }
@@ -474,78 +382,4 @@ export function number(x) {
   if (x === 0 || Math.abs(x) < 1e-9) return "0";
   const a = Math.abs(x);
   return a >= 1e5 || a < 1e-3 ? x.toExponential(2) : x.toPrecision(4).replace(/\.?0+$/, "");
-}
-
-const vector = (v) => new THREE.Vector3(...v);
-const quaternion = ([w, x, y, z]) => new THREE.Quaternion(x, y, z, w);
-
-/** Geometry of a shape, shared by all of its kind, and the scale that makes it this one. */
-function geometryOf(g, meshes) {
-  const v = (x, y, z) => new THREE.Vector3(x, y, z);
-  switch (g.kind) {
-    case "sphere": return { key: "sphere", geometry: () => new THREE.SphereGeometry(1, 48, 32), scale: v(g.radius, g.radius, g.radius), reach: 1 };
-    case "box": return { key: "box", geometry: () => new THREE.BoxGeometry(1, 1, 1), scale: v(...g.size), reach: 0.5 };
-    case "cylinder": return { key: "cylinder", geometry: () => new THREE.CylinderGeometry(1, 1, 1, 64).rotateX(Math.PI / 2), scale: v(g.radius, g.radius, g.height), reach: 1 };
-    case "capsule": return { key: `capsule ${g.length} ${g.radius}`, geometry: () => new THREE.CapsuleGeometry(g.radius, g.length, 12, 32).rotateX(Math.PI / 2), scale: v(1, 1, 1), reach: g.radius + g.length / 2 };
-    case "mesh": {
-      const m = meshes[g.mesh];
-      let reach = 0;
-      for (let i = 0; i < m.vertices.length; i += 3) reach = Math.max(reach, Math.hypot(m.vertices[i], m.vertices[i + 1], m.vertices[i + 2]));
-      return { key: `mesh ${g.mesh}`, scale: v(1, 1, 1), reach, geometry: () => {
-        const flat = new THREE.BufferGeometry();
-        flat.setAttribute("position", new THREE.BufferAttribute(m.vertices, 3));
-        flat.setIndex(new THREE.BufferAttribute(m.triangles, 1));
-        const out = flat.toNonIndexed();
-        out.computeVertexNormals();
-        return out;
-      } };
-    }
-    default: return null;
-  }
-}
-
-/** The surface of a solid, with vertices split where faces meet at a sharp angle at rest. */
-function creased({ vertices: x, triangles }) {
-  const n = x.length / 3, normals = [], faces = Array.from({ length: n }, () => []);
-  const a = new THREE.Vector3(), b = new THREE.Vector3(), c = new THREE.Vector3();
-  let edge = 0;
-  for (let t = 0; t < triangles.length; t += 3) {
-    a.fromArray(x, 3 * triangles[t]);
-    b.fromArray(x, 3 * triangles[t + 1]).sub(a);
-    c.fromArray(x, 3 * triangles[t + 2]).sub(a);
-    edge += b.length();
-    normals.push(b.clone().cross(c).normalize());
-    for (let k = 0; k < 3; k++) faces[triangles[t + k]].push(t / 3);
-  }
-  const index = new Uint32Array(triangles.length), source = [], slot = [], vertices = [], place = new Int32Array(n).fill(-1);
-  for (let v = 0; v < n; v++) {
-    if (!faces[v].length) continue;
-    place[v] = vertices.length;
-    vertices.push(v);
-    const fans = [];
-    for (const f of faces[v]) {
-      let fan = fans.find((o) => o.normal.dot(normals[f]) > CREASE * o.normal.length());
-      if (!fan) {
-        fan = { normal: new THREE.Vector3(), id: source.length };
-        fans.push(fan);
-        source.push(v);
-        slot.push(place[v]);
-      }
-      fan.normal.add(normals[f]);
-      for (let k = 0; k < 3; k++) if (triangles[3 * f + k] === v) index[3 * f + k] = fan.id;
-    }
-  }
-  return { index, source, slot, vertices, place, count: vertices.length, edge: edge / Math.max(triangles.length / 3, 1) };
-}
-
-/** An arrow of length one along z, its shaft of radius 0.35 and its head of radius 1. */
-function arrow() {
-  const shaft = new THREE.CylinderGeometry(0.35, 0.35, 0.72, 12).translate(0, 0.36, 0), head = new THREE.ConeGeometry(1, 0.28, 16).translate(0, 0.86, 0);
-  const out = new THREE.BufferGeometry();
-  for (const name of ["position", "normal"]) {
-    out.setAttribute(name, new THREE.BufferAttribute(new Float32Array([...shaft.attributes[name].array, ...head.attributes[name].array]), 3));
-  }
-  const offset = shaft.attributes.position.count;
-  out.setIndex([...shaft.index.array, ...Array.from(head.index.array, (i) => i + offset)]);
-  return out.rotateX(Math.PI / 2);
 }

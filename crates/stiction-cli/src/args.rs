@@ -109,18 +109,28 @@ impl StepArgs {
 
 /// A solver by name.
 pub fn solver() -> impl TypedValueParser<Value = SolverKind> {
-    PossibleValuesParser::new(SolverKind::ALL.map(SolverKind::name)).map(|name| {
-        SolverKind::ALL.into_iter().find(|k| k.name() == name).expect("only these names pass the parser")
+    PossibleValuesParser::new(SolverKind::STEPPING.map(SolverKind::name)).map(|name| {
+        SolverKind::STEPPING.into_iter().find(|k| k.name() == name).expect("only these names pass the parser")
     })
 }
 
 /// The law that the answers of a solver satisfy, as reports name it.
 pub fn law(kind: SolverKind) -> &'static str {
-    if kind.solves_coulomb() { "coulomb" } else { "convex-relaxation" }
+    match kind {
+        SolverKind::Apgd => "convex-relaxation",
+        SolverKind::Cond => "compliant",
+        _ => "coulomb",
+    }
 }
 
 /// What the answers of a solver that does not solve Coulomb's law are.
-pub const RELAXED: &str = "the convex relaxation: sliding contacts are biased";
+pub fn other_law(kind: SolverKind) -> &'static str {
+    match kind {
+        SolverKind::Apgd => "the convex relaxation: sliding contacts are biased",
+        SolverKind::Cond => "contacts that give way by their impulse over the gain of virtual nodes",
+        _ => "Coulomb's law, but its contacts and its dynamics agree only as far as it converged",
+    }
+}
 
 const SCHEMES: [Scheme; 2] = [Scheme::ImplicitEuler, Scheme::Midpoint];
 

@@ -9,7 +9,9 @@ mod check;
 mod clock;
 mod export;
 mod failure;
+mod grad;
 mod info;
+mod optimize;
 mod output;
 mod picture;
 mod progress;
@@ -63,6 +65,10 @@ enum Command {
     Check(check::CheckArgs),
     /// Solve a bare contact problem from an .npz file
     Solve(solve::SolveArgs),
+    /// Differentiate a scene's motion, and check the derivatives
+    Grad(Box<grad::GradArgs>),
+    /// Fit numbers of a scene so that its motion does what a task asks for
+    Optimize(optimize::OptimizeArgs),
     /// Measure how fast a scene steps
     Testspeed(testspeed::TestspeedArgs),
     /// Reproduce published results and compare solvers
@@ -82,6 +88,8 @@ fn main() -> ExitCode {
         Command::Picture(a) => picture::picture(&a),
         Command::Check(a) => check::check(&a),
         Command::Solve(a) => solve::solve(&a),
+        Command::Grad(a) => grad::grad(&a),
+        Command::Optimize(a) => optimize::optimize(&a),
         Command::Testspeed(a) => testspeed::testspeed(&a),
         Command::Bench(a) => bench::bench(&a),
     };

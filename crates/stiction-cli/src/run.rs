@@ -1,6 +1,6 @@
 //! `stiction run`: simulate a scene, write its report, and say how exact the answer is.
 
-use crate::args::{Prepared, RELAXED, SceneArgs, StepArgs, count, law, positive};
+use crate::args::{Prepared, SceneArgs, StepArgs, count, law, other_law, positive};
 use crate::clock::Stopwatch;
 use crate::failure::{Outcome, Result};
 use crate::output::print;
@@ -10,7 +10,7 @@ use crate::table::{Paint, Table, number};
 use clap::Args;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
-use stiction::solvers::exact;
+use stiction::solvers::{cond, exact};
 use stiction::{SimSettings, Simulation, SolverKind, Status, StepError};
 
 mod dump;
@@ -220,7 +220,13 @@ fn tolerance(s: &SimSettings) -> Option<f64> {
     s.solver_settings.tolerance.or(match s.solver {
         SolverKind::Exact => Some(exact::Settings::stepping().tolerance),
         SolverKind::Realtime => Some(exact::Settings::realtime().tolerance),
-        SolverKind::Pgs | SolverKind::Apgd => None,
+        SolverKind::Pgs
+        | SolverKind::Apgd
+        | SolverKind::NonsmoothNewton
+        | SolverKind::Cond
+        | SolverKind::Ccs
+        | SolverKind::Penalty => None,
+        SolverKind::CondE => Some(cond::CondESettings::default().tolerance),
     })
 }
 
@@ -249,7 +255,7 @@ fn verdict(s: &Summary, broken: bool, solver: SolverKind, paint: Paint) -> Strin
         paint.good("every step converged")
     };
     if !solver.solves_coulomb() {
-        text += &format!("\n{} solves {RELAXED}", solver.name());
+        text += &format!("\n{} solves {}", solver.name(), other_law(solver));
     }
     text + "\n"
 }

@@ -1,8 +1,8 @@
 //! `stiction solve`: a bare contact problem from a file.
 
-use crate::args::{RELAXED, count, law, positive, solver};
+use crate::args::{count, law, other_law, positive, solver};
 use crate::clock::Stopwatch;
-use crate::failure::{Outcome, Result};
+use crate::failure::{Outcome, Result, error};
 use crate::output::{check_target, csv_line, csv_number, print, write_file};
 use crate::table::{Paint, Table, duration, number};
 use clap::Args;
@@ -65,9 +65,9 @@ pub fn solve(args: &SolveArgs) -> Result<Outcome> {
     let mut records: Vec<TraceRecord> = Vec::new();
     let watch = Stopwatch::start();
     let report = if args.trace.is_some() {
-        solve_local(args.solver, &settings, p, &mut r, &mut records)
+        solve_local(args.solver, &settings, p, &mut r, &mut records)?
     } else {
-        solve_local(args.solver, &settings, p, &mut r, &mut ())
+        solve_local(args.solver, &settings, p, &mut r, &mut ())?
     };
     let took = watch.elapsed();
     let u = velocity(p, &r);
@@ -113,7 +113,7 @@ pub fn solve(args: &SolveArgs) -> Result<Outcome> {
     t.row(["contacts".to_string(), format!("{}, {}-D", p.contacts(), problem.dim)]);
     t.row(["solver".to_string(), args.solver.name().to_string()]);
     if !args.solver.solves_coulomb() {
-        t.row(["law".to_string(), RELAXED.to_string()]);
+        t.row(["law".to_string(), other_law(args.solver).to_string()]);
     }
     t.row(["status".to_string(), if solved { paint.good(word) } else { paint.bad(word) }]);
     if let stiction::Status::Infeasible(contacts) = &report.status {
@@ -136,16 +136,26 @@ fn solve_local(
     p: &LocalProblem,
     r: &mut [Vec3],
     trace: &mut dyn Trace,
-) -> SolveReport {
+) -> Result<SolveReport> {
+    use solvers::newton::{NewtonSettings, NonsmoothNewton};
     use solvers::{apgd::Apgd, exact, exact::Exact, pgs::Pgs};
-    match kind {
+    Ok(match kind {
         SolverKind::Exact => Exact::new(exact::Settings::default().with(settings)).solve_local(p, r, trace),
         SolverKind::Realtime => {
             Exact::new(exact::Settings::realtime().with(settings)).solve_local(p, r, trace)
         }
         SolverKind::Pgs => Pgs::new(settings).solve_local(p, r, trace),
         SolverKind::Apgd => Apgd::new(settings).solve_local(p, r, trace),
-    }
+        SolverKind::NonsmoothNewton => {
+            NonsmoothNewton::new(NewtonSettings::robust().with(settings)).solve_local(p, r, trace)
+        }
+        SolverKind::Cond | SolverKind::CondE | SolverKind::Ccs | SolverKind::Penalty => {
+            return Err(error(
+                format!("{} needs bodies, and a bare problem has impulses only", kind.name()),
+                "use exact, pgs or apgd here, or this solver with `stiction run`",
+            ));
+        }
+    })
 }
 
 /// u = W r + q.

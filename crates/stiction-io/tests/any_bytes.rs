@@ -149,7 +149,7 @@ fn good_npz() -> Vec<u8> {
 fn good_recording() -> Vec<u8> {
     let dir = common::Scratch::new(&format!("any-bytes-{:?}", std::thread::current().id()));
     let sheet = Mesh::new(vec![[0.0; 3]; 3], vec![[0, 1, 2]], Vec::new());
-    let solid = SolidInfo { name: "s".into(), mass: 1.0, mesh: 0, material: None };
+    let solid = SolidInfo { name: "s".into(), mass: 1.0, mesh: 0, material: None, visual: None };
     let header = Header { name: "x".into(), meshes: vec![sheet], solids: vec![solid], ..Header::default() };
     let mut w = Writer::with_header(&dir.file("r.stic"), &header).unwrap();
     for i in 0..3 {

@@ -7,7 +7,7 @@ use common::Scratch;
 use serde_json::json;
 use stiction::Vec3;
 use stiction_io::recording::{
-    BodyInfo, ContactRecord, Ending, Frame, Header, Mesh, Part, ParticleInfo, Reader, ShapeGeometry,
+    BodyInfo, ContactRecord, Ending, Frame, Header, Mesh, Part, ParticleInfo, Reader, RodInfo, ShapeGeometry,
     ShapeInfo, ShapeOwner, SolidInfo, Writer,
 };
 
@@ -22,13 +22,15 @@ fn header() -> Header {
             center_of_mass: Vec3::ZERO,
         }],
         particles: vec![ParticleInfo { name: "dust".into(), mass: 0.1 }],
-        solids: vec![SolidInfo { name: "jelly".into(), mass: 1.0, mesh: 0, material: None }],
+        solids: vec![SolidInfo { name: "jelly".into(), mass: 1.0, mesh: 0, material: None, visual: None }],
         meshes: vec![Mesh::new(
             vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
             vec![[0, 2, 1]],
             vec![[0, 1, 2, 3]],
         )],
         joints: Vec::new(),
+        rods: Vec::new(),
+        springs: Vec::new(),
         columns: vec!["step".into(), "pose.x".into()],
         shapes: vec![ShapeInfo {
             owner: ShapeOwner::Body(0),
@@ -144,6 +146,30 @@ fn a_header_must_make_sense() {
     let mut h = header();
     h.solids[0].mesh = 1;
     refuse(&h, "a solid names");
+    // A surface that is shown needs a tetrahedron for every vertex.
+    for hosts in [vec![], vec![0, 0], vec![0, 0, 1]] {
+        let mut h = header();
+        h.meshes.push(Mesh::carried(vec![[0.0; 3]; 3], vec![[0, 1, 2]], hosts));
+        h.solids[0].visual = Some(1);
+        refuse(&h, "not carried");
+    }
+    let mut h = header();
+    h.solids[0].visual = Some(1);
+    refuse(&h, "not carried");
+    let mut h = header();
+    h.rods.push(RodInfo { name: "cable".into(), first: 0, links: 2 });
+    refuse(&h, "a rod names");
+}
+
+#[test]
+fn the_version_before_is_read() {
+    // Version 2 had neither rods, springs nor carried surfaces, and is otherwise the same.
+    let mut bytes = record(true);
+    assert_eq!(bytes[4], 3);
+    bytes[4] = 2;
+    let mut r = Reader::new(bytes.as_slice(), "r.stic").unwrap();
+    assert_eq!(r.by_ref().collect::<Vec<_>>(), frames());
+    assert_eq!(r.ending(), Some(Ending::Finished));
 }
 
 #[test]
@@ -253,4 +279,79 @@ fn a_model_is_recorded_in_the_frames_and_sizes_of_its_scene() {
     assert_eq!(frame.poses[3][..3], [7.0, 0.0, 1.0]);
     assert_eq!(frame.points, [[0.0, 0.0, 9.0]]);
     assert!(r.next().is_none() && r.ending() == Some(Ending::Finished));
+}
+
+/// A soft block that shows a bracket, a cable, and a spring from the block's top to a hook.
+const SLENDER: &str = r#"
+    [[body]]
+    name = "hook"
+    motion = "fixed"
+    shape = { sphere = { radius = 0.01 } }
+    position = [0, 0, 1]
+    [[rod]]
+    name = "cable"
+    points = [[1, 0, 0], [2, 0, 0]]
+    segments = 5
+    radius = 0.01
+    young = 1e6
+    [[soft]]
+    name = "block"
+    mesh = { block = { cells = [3, 1, 3], size = [0.7, 0.12, 0.5] } }
+    material = { young = 1e5, poisson = 0.3, density = 1000 }
+    position = [0, 0, 0.1]
+    visual = "builtin:bracket.obj"
+    [[spring]]
+    name = "string"
+    a = { on = "hook" }
+    b = { on = "block", at = [0.2, 0, 0.3] }
+    stiffness = 100
+"#;
+
+#[test]
+fn carried_surfaces_rods_and_springs_are_recorded() {
+    let scene = stiction_io::scene::parse(SLENDER, "s.toml", std::path::Path::new(""), &[]).unwrap().scene;
+    let mut sim = stiction::Simulation::new(scene.compile().unwrap(), stiction::SimSettings::default());
+    let dir = Scratch::new("slender");
+    let path = dir.file("r.stic");
+    let mut w = Writer::create(&path, sim.model(), json!({})).unwrap();
+    for _ in 0..5 {
+        sim.step(0.01).unwrap();
+    }
+    w.write_frame(&sim).unwrap();
+    w.finish().unwrap();
+    let mut r = Reader::open(&path).unwrap();
+    let h = r.header().clone();
+    let frame = r.next().unwrap();
+    assert_eq!((h.rods[0].name.as_str(), h.rods[0].first, h.rods[0].links), ("cable", 1, 5));
+
+    // The ends of the spring are the last two points.
+    let [.., a, b] = frame.points[..] else { panic!("no points") };
+    assert_eq!(a, [0.0, 0.0, 1.0]);
+    let span = sim.model().springs[0].span(sim.model(), sim.state());
+    assert!(
+        (Vec3::new(b[0].into(), b[1].into(), b[2].into()) - Vec3::Z - span).length() < 1e-6,
+        "{b:?} {span}"
+    );
+    assert_eq!(frame.points.len(), h.solid_points()[0].len() + 2);
+
+    // The surface moves with the block: exports place its vertices where the model does.
+    let model = sim.model();
+    let visual = model.solids[0].visual.as_ref().unwrap();
+    let moved: Vec<Vec3> = (0..model.solids[0].vertices.len())
+        .map(|i| model.vertex_position(sim.state(), stiction::coords::SoftId(0), i))
+        .collect();
+    let mesh = &h.meshes[h.solids[0].visual.unwrap() as usize];
+    assert_eq!((mesh.vertices.len(), mesh.triangles.len()), (12, 20));
+    stiction_io::export::obj_sequence(Reader::open(&path).unwrap(), &dir.file("obj")).unwrap();
+    let text = std::fs::read_to_string(dir.file("obj").join("frame_00000.obj")).unwrap();
+    let block = text.split("o block\n").nth(1).unwrap();
+    let vertices: Vec<Vec3> = block
+        .lines()
+        .filter_map(|l| l.strip_prefix("v "))
+        .map(|l| Vec3::from_slice(&l.split(' ').map(|x| x.parse().unwrap()).collect::<Vec<f64>>()))
+        .collect();
+    assert_eq!(vertices.len(), 12);
+    for (e, v) in visual.vertices.iter().zip(&vertices) {
+        assert!(e.position(&moved).distance(*v) < 1e-6, "{v}");
+    }
 }

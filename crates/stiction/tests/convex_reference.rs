@@ -126,7 +126,7 @@ fn without_friction_every_solver_is_the_convex_one() {
     for (k, p) in problems(true).iter().enumerate() {
         let local = LocalProblem::from_problem(p);
         let best = reference(&local);
-        for kind in SolverKind::ALL {
+        for kind in SolverKind::ALL.into_iter().filter(|k| k.holds_rigidly()) {
             let mut x = cold(p);
             let report = make(kind, &SHARP).solve(p, &mut x, &mut ());
             assert!(report.status.is_solved(), "problem {k}, {}: {report:?}", kind.name());

@@ -144,7 +144,8 @@ fn prescribed_bodies_carry_what_is_joined_to_them() {
 #[test]
 fn every_solver_holds_joints() {
     let mut tips = Vec::new();
-    for kind in SolverKind::ALL {
+    let rigid = || SolverKind::ALL.into_iter().filter(|k| k.holds_rigidly());
+    for kind in rigid() {
         let mut sim = start_with(&arm(), Scheme::ImplicitEuler, kind);
         for _ in 0..40 {
             let r = sim.step(0.01).expect("the state stays finite");
@@ -152,7 +153,7 @@ fn every_solver_holds_joints() {
         }
         tips.push(position(&sim, "2"));
     }
-    for (kind, tip) in SolverKind::ALL.into_iter().zip(&tips) {
+    for (kind, tip) in rigid().zip(&tips) {
         assert!((*tip - tips[0]).length() < 1e-2, "{}: {tip}, exact {}", kind.name(), tips[0]);
     }
 }

@@ -1,5 +1,6 @@
 //! `stiction bench`: published results and hard cases, each row with ours beside the paper's or the closed form.
 
+mod add;
 mod arch;
 mod cond;
 mod inclines;
@@ -72,7 +73,7 @@ impl Experiment {
 }
 
 /// The papers' experiments, then those of our own.
-static GROUPS: &[&[Experiment]] = &[nsn::EXPERIMENTS, cond::EXPERIMENTS, OWN];
+static GROUPS: &[&[Experiment]] = &[nsn::EXPERIMENTS, cond::EXPERIMENTS, add::EXPERIMENTS, OWN];
 
 static OWN: &[Experiment] =
     &[inclines::EXPERIMENT, stack::EXPERIMENT, arch::EXPERIMENT, walls::EXPERIMENT, soft_blocks::EXPERIMENT];

@@ -3,5 +3,6 @@
 mod bad_input;
 mod bench_harness;
 mod common;
+mod gradients;
 mod recordings;
 mod run_scene;

@@ -1,5 +1,6 @@
 //! An animated binary glTF: bodies move by their nodes, soft bodies by morph targets.
 
+use super::skin::Skin;
 use super::surface::{Patch, floor_size, patch};
 use crate::error::{Error, Result};
 use crate::recording::{Frame, Header, Reader, ShapeOwner};
@@ -52,7 +53,10 @@ pub fn glb<R: Read>(reader: Reader<R>, path: &Path) -> Result<usize> {
         };
         let patches: Vec<Patch> =
             header.shapes.iter().filter(|s| s.owner == owner).map(|s| patch(&header, s, floor)).collect();
-        let material = file.material(if moves { COLOURS[k % COLOURS.len()] } else { GREY });
+        // Links of one rod look alike.
+        let rod = header.rods.iter().find(|r| (r.first..r.first + r.links).contains(&(k as u32)));
+        let tint = rod.map_or(k, |r| r.first as usize);
+        let material = file.material(if moves { COLOURS[tint % COLOURS.len()] } else { GREY });
         let primitives: Vec<Value> =
             patches.iter().filter(|p| !p.triangles.is_empty()).map(|p| file.flat(p, material)).collect();
         let node = file.node(name, primitives);
@@ -90,22 +94,14 @@ fn soft(file: &mut Glb, header: &Header, frames: &[Frame]) {
     let keys: Vec<usize> = (0..frames.len()).step_by(stride).collect();
     let times: Vec<f32> = keys.iter().map(|&k| frames[k].t as f32).collect();
     for ((k, s), range) in header.solids.iter().enumerate().zip(header.solid_points()) {
-        let mesh = &header.meshes[s.mesh as usize];
-        // Only vertices of the surface are drawn.
-        let mut used: Vec<u32> = mesh.triangles.iter().flatten().copied().collect();
-        used.sort_unstable();
-        used.dedup();
-        if used.is_empty() {
+        let skin = Skin::new(header, s);
+        if skin.triangles.is_empty() {
             continue;
         }
-        let place = |i: u32| used.binary_search(&i).map_or(0, |p| p as u32);
-        let triangles: Vec<[u32; 3]> = mesh.triangles.iter().map(|t| t.map(place)).collect();
-        let at = |f: &Frame| -> Vec<[f32; 3]> {
-            used.iter().map(|&i| f.points[range.start + i as usize]).collect()
-        };
+        let at = |f: &Frame| skin.at(&f.points[range.clone()]);
         let start = at(&frames[0]);
         let position = file.floats(&start.concat(), 3, true);
-        let indices = file.indices(&triangles);
+        let indices = file.indices(&skin.triangles);
         let targets: Vec<Value> = keys
             .iter()
             .map(|&key| {

@@ -3,6 +3,7 @@
 mod csv;
 mod gltf;
 mod obj;
+mod skin;
 mod surface;
 mod vtu;
 

@@ -1,5 +1,6 @@
 //! A sequence of OBJ files, one per frame, with one object per part.
 
+use super::skin::Skin;
 use super::surface::{floor_size, owner_pose, patch};
 use crate::error::{Error, Result};
 use crate::recording::{Reader, ShapeOwner};
@@ -12,6 +13,7 @@ pub fn obj_sequence<R: Read>(reader: Reader<R>, dir: &Path) -> Result<usize> {
     std::fs::create_dir_all(dir).map_err(|e| Error::writing(dir, &e))?;
     let header = reader.header().clone();
     let ranges = header.solid_points();
+    let skins: Vec<Skin> = header.solids.iter().map(|s| Skin::new(&header, s)).collect();
     let (mut patches, mut count) = (None, 0);
     for f in reader {
         let patches = patches.get_or_insert_with(|| {
@@ -38,15 +40,16 @@ pub fn obj_sequence<R: Read>(reader: Reader<R>, dir: &Path) -> Result<usize> {
                 }
                 base += p.vertices.len() as u32;
             }
-            for (s, range) in header.solids.iter().zip(&ranges) {
+            for ((s, range), skin) in header.solids.iter().zip(&ranges).zip(&skins) {
                 writeln!(out, "o {}", s.name.replace(char::is_whitespace, "_"))?;
-                for x in &f.points[range.clone()] {
+                let vertices = skin.at(&f.points[range.clone()]);
+                for x in &vertices {
                     writeln!(out, "v {} {} {}", x[0], x[1], x[2])?;
                 }
-                for t in &header.meshes[s.mesh as usize].triangles {
+                for t in &skin.triangles {
                     writeln!(out, "f {} {} {}", base + t[0], base + t[1], base + t[2])?;
                 }
-                base += range.len() as u32;
+                base += vertices.len() as u32;
             }
             out.flush()
         })?;

@@ -4,7 +4,7 @@ use stiction::Simulation;
 use stiction::scene::Model;
 
 /// Columns of every recording, before those of the sensors.
-pub const COLUMNS: [&str; 14] = [
+pub const COLUMNS: [&str; 16] = [
     "step",
     "contacts",
     "islands",
@@ -19,6 +19,8 @@ pub const COLUMNS: [&str; 14] = [
     "potential",
     "elastic",
     "wall",
+    "normal_force",
+    "friction_force",
 ];
 
 /// Names of all columns: [`COLUMNS`], then `sensor.component`.
@@ -49,7 +51,16 @@ pub fn column_values(sim: &Simulation, out: &mut Vec<f64>) {
         energy.elastic,
         r.times.total(),
     ]);
+    out.extend(contact_forces(sim));
     for i in 0..sim.model().sensors.len() {
         sim.read_sensor(i, out);
     }
+}
+
+/// Sums over the contacts of the sizes of their normal forces and of their friction forces [N].
+fn contact_forces(sim: &Simulation) -> [f64; 2] {
+    sim.contacts().fold([0.0; 2], |[normal, friction], (c, force)| {
+        let along = force.dot(c.normal());
+        [normal + along.abs(), friction + (force - along * c.normal()).length()]
+    })
 }

@@ -1,5 +1,6 @@
 //! What is constant in a run: a JSON header, and meshes as binary arrays.
 
+use super::Mesh;
 use serde::{Deserialize, Serialize};
 use stiction::Vec3;
 use stiction::elastic::Material;
@@ -21,6 +22,12 @@ pub struct Header {
     pub shapes: Vec<ShapeInfo>,
     /// Joints.
     pub joints: Vec<JointInfo>,
+    /// Rods, whose links are bodies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rods: Vec<RodInfo>,
+    /// Springs; their ends follow the vertices of solids among the points.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub springs: Vec<SpringInfo>,
     /// Meshes of shapes and solids.
     pub meshes: Vec<Mesh>,
     /// Names of the numbers that every frame carries.
@@ -62,6 +69,28 @@ pub struct SolidInfo {
     pub mesh: u32,
     /// What it is made of, where that is known.
     pub material: Option<Material>,
+    /// The surface that is shown in place of its own, an index of [`Header::meshes`]; its vertices are carried by
+    /// tetrahedra ([`Mesh::hosts`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visual: Option<u32>,
+}
+
+/// A rod.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RodInfo {
+    /// Name in the scene.
+    pub name: String,
+    /// Its first link, an index of [`Header::bodies`].
+    pub first: u32,
+    /// How many links it has.
+    pub links: u32,
+}
+
+/// A spring.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SpringInfo {
+    /// Name in the scene.
+    pub name: String,
 }
 
 /// A shape, in the frame of its body or about its particle.
@@ -147,39 +176,6 @@ pub struct JointInfo {
     pub frame_b: [f64; 4],
 }
 
-/// Vertices, triangles and tetrahedra. The header holds how many there are; the numbers follow as binary arrays.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(from = "MeshCounts", into = "MeshCounts")]
-pub struct Mesh {
-    /// Vertices [m].
-    pub vertices: Vec<[f32; 3]>,
-    /// Corners of each triangle, counter-clockwise seen from outside.
-    pub triangles: Vec<[u32; 3]>,
-    /// Corners of each tetrahedron.
-    pub tets: Vec<[u32; 4]>,
-    /// What the header says there is.
-    counts: MeshCounts,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct MeshCounts {
-    vertices: u32,
-    triangles: u32,
-    tets: u32,
-}
-
-impl From<MeshCounts> for Mesh {
-    fn from(counts: MeshCounts) -> Mesh {
-        Mesh { counts, ..Mesh::default() }
-    }
-}
-
-impl From<Mesh> for MeshCounts {
-    fn from(m: Mesh) -> MeshCounts {
-        m.counts
-    }
-}
-
 /// Something that touches: what the indices of contacts mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
@@ -191,48 +187,11 @@ pub enum Part {
     Solid(usize),
 }
 
-impl Mesh {
-    /// A mesh of these arrays.
-    pub fn new(vertices: Vec<[f32; 3]>, triangles: Vec<[u32; 3]>, tets: Vec<[u32; 4]>) -> Mesh {
-        let counts = MeshCounts {
-            vertices: vertices.len() as u32,
-            triangles: triangles.len() as u32,
-            tets: tets.len() as u32,
-        };
-        Mesh { vertices, triangles, tets, counts }
-    }
-
-    /// Appends the arrays: vertices f32, triangles u32, tetrahedra u32.
-    fn put(&self, out: &mut Vec<u8>) {
-        self.vertices.iter().flatten().for_each(|x| out.extend(x.to_le_bytes()));
-        self.triangles.iter().flatten().for_each(|x| out.extend(x.to_le_bytes()));
-        self.tets.iter().flatten().for_each(|x| out.extend(x.to_le_bytes()));
-    }
-
-    /// Takes the arrays from the front of `rest`; `None` when there are too few bytes or a corner does not exist.
-    fn take(&mut self, rest: &mut &[u8]) -> Option<()> {
-        let c = self.counts;
-        let vertices = words::<3>(rest, c.vertices)?;
-        self.vertices = vertices.into_iter().map(|v| v.map(f32::from_bits)).collect();
-        self.triangles = words(rest, c.triangles)?;
-        self.tets = words(rest, c.tets)?;
-        let mut corners = self.triangles.iter().flatten().chain(self.tets.iter().flatten());
-        corners.all(|&i| i < c.vertices).then_some(())
-    }
-}
-
-/// `count` groups of N words from the front of `rest`.
-fn words<const N: usize>(rest: &mut &[u8], count: u32) -> Option<Vec<[u32; N]>> {
-    let (head, tail) = rest.split_at_checked((count as usize).checked_mul(4 * N)?)?;
-    *rest = tail;
-    let word = |b: &[u8]| u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
-    Some(head.chunks_exact(4 * N).map(|b| std::array::from_fn(|k| word(&b[4 * k..]))).collect())
-}
-
 impl Header {
-    /// How many points a frame has: particles, then vertices of solids.
+    /// How many points a frame has: particles, then vertices of solids, then two ends per spring.
     pub fn points(&self) -> usize {
-        self.particles.len() + self.solids.iter().map(|s| self.mesh_size(s)).sum::<usize>()
+        let vertices: usize = self.solids.iter().map(|s| self.mesh_size(s)).sum();
+        self.particles.len() + vertices + 2 * self.springs.len()
     }
 
     /// Where the vertices of each solid stand among the points.
@@ -306,9 +265,25 @@ impl Header {
         if !self.solids.iter().all(|s| mesh(s.mesh)) {
             return Err("a solid names a mesh that is not there");
         }
+        if !self.solids.iter().all(|s| self.visual_makes_sense(s)) {
+            return Err("a surface that is shown is not carried by the tetrahedra of its solid");
+        }
+        let link = |r: &RodInfo| r.first as usize + r.links as usize <= self.bodies.len();
+        if !self.rods.iter().all(link) {
+            return Err("a rod names a body that is not there");
+        }
         if !self.joints.iter().all(|j| body(j.b) && j.a.is_none_or(body)) {
             return Err("a joint names a body that is not there");
         }
         Ok(())
+    }
+
+    /// Every vertex of the surface that is shown has a tetrahedron that carries it.
+    fn visual_makes_sense(&self, s: &SolidInfo) -> bool {
+        let Some(v) = s.visual else { return true };
+        let tets = self.meshes[s.mesh as usize].tets.len();
+        let carried =
+            |m: &Mesh| m.hosts.len() == m.vertices.len() && m.hosts.iter().all(|&t| (t as usize) < tets);
+        self.meshes.get(v as usize).is_some_and(carried)
     }
 }

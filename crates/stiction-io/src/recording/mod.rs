@@ -7,6 +7,7 @@ mod chunk;
 mod columns;
 mod crc;
 mod header;
+mod mesh;
 mod of_model;
 mod reader;
 mod writer;
@@ -14,16 +15,21 @@ mod writer;
 pub use chunk::MAX_CHUNK;
 pub use columns::{COLUMNS, column_names, column_values};
 pub use header::{
-    BodyInfo, Header, JointInfo, Mesh, Part, ParticleInfo, ShapeGeometry, ShapeInfo, ShapeOwner, SolidInfo,
+    BodyInfo, Header, JointInfo, Part, ParticleInfo, RodInfo, ShapeGeometry, ShapeInfo, ShapeOwner,
+    SolidInfo, SpringInfo,
 };
+pub use mesh::Mesh;
 pub use reader::{Ending, Reader};
 pub use writer::{Writer, live_frame, live_header};
 
 /// First four bytes of a recording.
 pub const MAGIC: [u8; 4] = *b"STIC";
 
-/// Version of the format that is written and read.
-pub const VERSION: u32 = 2;
+/// Version of the format that is written.
+pub const VERSION: u32 = 3;
+
+/// The oldest version that is read.
+pub const OLDEST: u32 = 2;
 
 /// A moment of a run. Places are in 32-bit numbers, since pictures need no more.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,7 +38,7 @@ pub struct Frame {
     pub t: f64,
     /// Pose of every body frame, in the order of [`Header::bodies`]: x, y, z [m], then w, x, y, z of the quaternion.
     pub poses: Vec<[f32; 7]>,
-    /// Position of every particle, then of every vertex of every solid [m].
+    /// Position of every particle, then of every vertex of every solid, then of both ends of every spring [m].
     pub points: Vec<[f32; 3]>,
     /// Contacts of the step that led here.
     pub contacts: Vec<ContactRecord>,

@@ -1,9 +1,10 @@
 //! The header and the frames of a running simulation.
 
 use super::header::{
-    BodyInfo, Header, JointInfo, Mesh, ParticleInfo, ShapeGeometry, ShapeInfo, ShapeOwner, SolidInfo,
+    BodyInfo, Header, JointInfo, ParticleInfo, RodInfo, ShapeGeometry, ShapeInfo, ShapeOwner, SolidInfo,
+    SpringInfo,
 };
-use super::{ContactRecord, Frame, column_names, column_values};
+use super::{ContactRecord, Frame, Mesh, column_names, column_values};
 use stiction::coords::{BodyId, NodeId, Pose, ShapeId};
 use stiction::scene::{JointKind, Model, ModelJoint, ModelShape, ModelSolid, Motion, Owner};
 use stiction::{Quat, Simulation, Vec3};
@@ -36,6 +37,16 @@ impl Header {
                 .map(|n| ParticleInfo { name: n.name.clone(), mass: n.mass })
                 .collect(),
             joints: model.joints.iter().map(|j| joint(model, j)).collect(),
+            rods: model
+                .rods
+                .iter()
+                .map(|r| RodInfo {
+                    name: r.name.clone(),
+                    first: r.links.start as u32,
+                    links: r.links.len() as u32,
+                })
+                .collect(),
+            springs: model.springs.iter().map(|s| SpringInfo { name: s.name.clone() }).collect(),
             columns: column_names(model),
             extra,
             ..Header::default()
@@ -68,10 +79,15 @@ pub(super) fn fill(frame: &mut Frame, sim: &Simulation) {
     for s in &model.solids {
         frame.points.extend(s.vertices.iter().map(|a| small(a.position(model, state))));
     }
+    for end in model.springs.iter().flat_map(|s| &s.ends) {
+        let at: Vec3 = end.iter().map(|(a, w)| *w * a.position(model, state)).sum();
+        frame.points.push(small(at));
+    }
     frame.contacts.clear();
+    let particles = model.nodes.iter().take_while(|n| n.solid.is_none()).count();
     frame.contacts.extend(sim.contacts().map(|(c, force)| ContactRecord {
-        a: part(model, c.key.shape_a),
-        b: part(model, c.key.shape_b),
+        a: part(model, particles, c.key.shape_a),
+        b: part(model, particles, c.key.shape_b),
         point: small(c.point),
         normal: small(c.normal()),
         force: small(force),
@@ -85,12 +101,12 @@ fn small(x: Vec3) -> [f32; 3] {
 }
 
 /// Bodies, then particles, then solids. Particles come before the nodes of solids in the model, too.
-fn part(model: &Model, s: ShapeId) -> u32 {
+fn part(model: &Model, particles: usize, s: ShapeId) -> u32 {
     let bodies = model.bodies.len();
     let index = match model.whole(model.shapes[s.index()].owner) {
         Owner::Body(b) => b.index(),
         Owner::Node(n) => bodies + n.index(),
-        Owner::Solid(s) => bodies + model.nodes.iter().take_while(|n| n.solid.is_none()).count() + s.index(),
+        Owner::Solid(s) => bodies + particles + s.index(),
     };
     index as u32
 }
@@ -105,13 +121,16 @@ fn quaternion(r: Quat) -> [f64; 4] {
 
 fn solid(s: &ModelSolid, meshes: &mut Vec<Mesh>) -> SolidInfo {
     let rest = s.rest.iter().map(|x| small(*x)).collect();
+    let mesh = meshes.len() as u32;
     meshes.push(Mesh::new(rest, s.surface.clone(), s.tets.clone()));
-    SolidInfo {
-        name: s.name.clone(),
-        mass: s.mass.iter().sum(),
-        mesh: meshes.len() as u32 - 1,
-        material: s.elements.materials().first().copied(),
-    }
+    let visual = s.visual.as_ref().map(|v| {
+        let at = v.vertices.iter().map(|e| small(e.position(&s.rest))).collect();
+        let hosts = v.vertices.iter().map(|e| e.tet).collect();
+        meshes.push(Mesh::carried(at, v.triangles.clone(), hosts));
+        meshes.len() as u32 - 1
+    });
+    let material = s.elements.materials().first().copied();
+    SolidInfo { name: s.name.clone(), mass: s.mass.iter().sum(), mesh, material, visual }
 }
 
 fn joint(model: &Model, j: &ModelJoint) -> JointInfo {

@@ -2,7 +2,7 @@
 
 use super::chunk::{END, FRAMES, HEAD, MESH, unpack};
 use super::crc::crc32;
-use super::{Frame, Header, MAGIC, VERSION};
+use super::{Frame, Header, MAGIC, OLDEST, VERSION};
 use crate::error::{Error, Result};
 use std::collections::VecDeque;
 use std::fs::File;
@@ -61,9 +61,9 @@ impl<R: Read> Reader<R> {
             return Err(error("is not a recording".into(), "recordings start with the letters STIC"));
         }
         let version = u32::from_le_bytes([start[4], start[5], start[6], start[7]]);
-        if version != VERSION {
+        if !(OLDEST..=VERSION).contains(&version) {
             let remedy = if version > VERSION { "use a newer stiction" } else { again };
-            let e = format!("has version {version} of the format; this program reads {VERSION}");
+            let e = format!("has version {version} of the format; this program reads {OLDEST} to {VERSION}");
             return Err(error(e, remedy));
         }
         let mut part = |wanted: [u8; 4]| match read_chunk(&mut from) {

@@ -145,11 +145,13 @@ impl<'a> Builder<'a> {
             settings: SimSettings {
                 scheme: f.time.scheme.unwrap_or_default(),
                 linearizations: f.time.linearizations.map_or(1, |n| n.0),
+                intersection_free: f.time.intersection_free.unwrap_or(false),
                 solver: f.solver.name.unwrap_or_default(),
                 solver_settings: SolverSettings {
                     tolerance: f.solver.tolerance.map(|x| x.0),
                     max_iterations: f.solver.max_iterations,
                 },
+                penalty: None,
             },
             title: f.title.unwrap_or(stem),
             places: Places { source: self.source.clone(), names: self.names, items: self.items },

@@ -4,7 +4,11 @@ mod boxes;
 mod broad;
 pub mod ccd;
 mod clip;
+mod continuous;
 mod convex;
+mod distance;
+mod distance_mesh;
+mod inspect;
 mod material;
 mod mesh;
 mod narrow;
@@ -18,7 +22,11 @@ mod skin;
 mod solid;
 mod surface;
 mod touch;
+mod tree;
 
+pub use continuous::{Continuous, Hit};
+pub use distance::{Distance, SignedDistance};
+pub use inspect::{Inspection, inspect};
 pub use overlap::{Overlap, overlaps};
 pub use rigid::Collider;
 

@@ -62,6 +62,26 @@ pub(super) fn on_lines(p: Vec3, d: Vec3, q: Vec3, e: Vec3, least: f64) -> Option
     Some(((w.dot(d) * ee - de * w.dot(e)) / den, (de * w.dot(d) - dd * w.dot(e)) / den))
 }
 
+/// The shares (s, t) of the nearest points of two segments, whatever their lengths and angle.
+///
+/// Each end against the other segment, and the lines where both nearest points lie within: no choice depends on how
+/// nearly parallel they are.
+pub(super) fn on_segments([p, p_end]: [Vec3; 2], [q, q_end]: [Vec3; 2]) -> (f64, f64) {
+    let (d, e) = (p_end - p, q_end - q);
+    let along = |x: Vec3, from: Vec3, d: Vec3| quotient((x - from).dot(d).max(0.0), d.length_squared());
+    let ends =
+        [(0.0, along(p, q, e)), (1.0, along(p_end, q, e)), (along(q, p, d), 0.0), (along(q_end, p, d), 1.0)];
+    let lines = on_lines(p, d, q, e, 0.0).filter(|(s, t)| (0.0..=1.0).contains(s) && (0.0..=1.0).contains(t));
+    let distance = |(s, t): (f64, f64)| (p + d * s).distance_squared(q + e * t);
+    let mut best = ends[0];
+    for pair in ends.into_iter().skip(1).chain(lines) {
+        if distance(pair) < distance(best) {
+            best = pair;
+        }
+    }
+    best
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +120,25 @@ mod tests {
             assert!((x.x - want).abs() < 1e-14, "{p}: {x}");
         }
         assert!(on_triangle(Vec3::X, [Vec3::Y; 3]).0.iter().all(|w| w.is_finite()));
+    }
+
+    #[test]
+    fn no_points_of_two_segments_are_nearer() {
+        let mut rng = Rng::new(7);
+        for round in 0..2000 {
+            let [p, d, q, mut e] = [(); 4].map(|()| rng.normal3());
+            match round % 4 {
+                0 => e = d * (1.0 + 1e-9 * rng.normal3().x),
+                1 => e = Vec3::ZERO,
+                _ => {}
+            }
+            let (s, t) = on_segments([p, p + d], [q, q + e]);
+            let near = (p + d * s).distance(q + e * t);
+            for (i, j) in (0..=10).flat_map(|i| (0..=10).map(move |j| (i, j))) {
+                let (u, v) = (f64::from(i) / 10.0, f64::from(j) / 10.0);
+                assert!((p + d * u).distance(q + e * v) >= near - 1e-12);
+            }
+        }
     }
 
     #[test]

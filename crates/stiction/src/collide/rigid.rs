@@ -60,8 +60,8 @@ struct Worker {
 }
 
 impl Collider {
-    /// For one model.
-    pub fn new(model: &Model) -> Collider {
+    /// The shapes of a model in the form that detection wants, and the lengths of their margins [m].
+    pub(super) fn solids(model: &Model) -> (Vec<Solid>, Vec<f64>) {
         let solids: Vec<Solid> = model.shapes.iter().map(Solid::new).collect();
         let mut sizes: Vec<f64> = solids.iter().map(Solid::size).collect();
         // A point has no size of its own: that of the smallest shape of the scene serves.
@@ -72,6 +72,12 @@ impl Collider {
                 *s = if shape.scale > 0.0 { shape.scale } else { smallest };
             }
         }
+        (solids, sizes)
+    }
+
+    /// For one model.
+    pub fn new(model: &Model) -> Collider {
+        let (solids, sizes) = Collider::solids(model);
         let boxes = model
             .shapes
             .iter()

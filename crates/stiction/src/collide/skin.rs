@@ -3,10 +3,11 @@
 //! A solid, a sheet and the corners and edges of a rigid shape look the same from here. The skin of a solid has an
 //! inside; a sheet has two sides; balls, capsules and particles are points and a segment with a thickness.
 
+use super::material::Material;
 use super::plane::RIM;
 use super::solid::Solid;
 use crate::coords::{Anchor, NodeId, Pose, ShapeId, SoftId, State};
-use crate::linalg::Vec3;
+use crate::linalg::{Quat, Vec3};
 use crate::mesh::{Neighbours, edges};
 use crate::scene::{Model, ModelSolid, Owner};
 
@@ -348,11 +349,63 @@ impl Skin {
         }
     }
 
+    /// Vertices that exist on the surface: all corners of its faces, and points without a face.
+    pub fn points(&self) -> Vec<u32> {
+        match self.source {
+            Source::Soft(_) => self.vertices.clone(),
+            Source::Rigid(_) => (0..self.local.len() as u32).collect(),
+        }
+    }
+
+    /// Makes a lone point an edge without length.
+    pub fn add_point_edge(&mut self) {
+        self.edges.push(SkinEdge { ends: [0, 0], faces: [NONE; 2] });
+    }
+
+    /// Where the vertices are in a state [m].
+    pub fn positions(&self, model: &Model, state: &State, x: &mut [Vec3]) {
+        match self.source {
+            Source::Soft(id) => {
+                let anchors = &model.solids[id.index()].vertices;
+                for &k in &self.vertices {
+                    x[k as usize] = anchors[k as usize].position(model, state);
+                }
+            }
+            Source::Rigid(owner) => {
+                let (pose, ..) = motion(owner, model, state, 0.0);
+                for (x, p) in x.iter_mut().zip(&self.local) {
+                    *x = pose.transform_point(*p);
+                }
+            }
+        }
+    }
+
+    /// Velocity of a vertex over the step [m/s].
+    pub fn point_velocity(&self, model: &Model, state: &State, k: u32, h: f64) -> Vec3 {
+        match self.source {
+            Source::Soft(id) => velocity(&model.solids[id.index()].vertices[k as usize], model, state, h),
+            Source::Rigid(owner) => {
+                let (pose, v, w) = motion(owner, model, state, h);
+                v + w.cross(pose.rotation * self.local[k as usize])
+            }
+        }
+    }
+
     /// The owner by whose rules it touches.
     pub fn owner(&self) -> Owner {
         match self.source {
             Source::Soft(id) => Owner::Solid(id),
             Source::Rigid(owner) => owner,
+        }
+    }
+
+    /// World rotation of the frame of its shape; none for soft surfaces.
+    fn turn(&self, model: &Model, state: &State) -> Quat {
+        match self.source {
+            Source::Rigid(Owner::Body(id)) => {
+                model.com_pose(state, id).rotation * model.shapes[self.shape.index()].local.rotation
+            }
+            _ => Quat::IDENTITY,
         }
     }
 
@@ -366,6 +419,23 @@ impl Skin {
             _ => false,
         }
     }
+}
+
+/// Friction and restitution between two skins.
+pub(super) fn material(model: &Model, state: &State, a: &Skin, b: &Skin) -> Material {
+    let shape = |s: &Skin| &model.shapes[s.shape.index()];
+    Material::new(model, (shape(a), a.turn(model, state)), (shape(b), b.turn(model, state)))
+}
+
+/// Friction and restitution between a skin and the shape of a body; the shape comes first where `swap` says so.
+pub(super) fn plane_material(model: &Model, state: &State, a: &Skin, shape: usize, swap: bool) -> Material {
+    let other = &model.shapes[shape];
+    let turn = match other.owner {
+        Owner::Body(id) => model.com_pose(state, id).rotation * other.local.rotation,
+        _ => Quat::IDENTITY,
+    };
+    let (one, two) = ((&model.shapes[a.shape.index()], a.turn(model, state)), (other, turn));
+    if swap { Material::new(model, two, one) } else { Material::new(model, one, two) }
 }
 
 /// Convex loops as triangles.

@@ -18,12 +18,12 @@
 use super::broad::{Bounds, Sweep};
 use super::material::{Material, rule};
 use super::nearest::{Place, on_lines, on_triangle};
-use super::skin::{Skin, Source};
+use super::skin::{Skin, material};
 use super::solid::{Solid, feature};
 use super::{Contact, ccd};
 use crate::contact::ContactKey;
 use crate::coords::{Anchor, ShapeId, SoftId, State};
-use crate::linalg::{Quat, Vec3};
+use crate::linalg::Vec3;
 use crate::scene::{Model, Owner};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -207,16 +207,6 @@ impl Job {
         self.contacts.clear();
         self.search = search;
         let (a, b) = (&skins[self.pair.0 as usize], &skins[self.pair.1 as usize]);
-        let turn = |s: &Skin| match s.source {
-            Source::Rigid(Owner::Body(id)) => {
-                model.com_pose(state, id).rotation * model.shapes[s.shape.index()].local.rotation
-            }
-            _ => Quat::IDENTITY,
-        };
-        let material = |a: &Skin, b: &Skin| {
-            let shape = |s: &Skin| &model.shapes[s.shape.index()];
-            Material::new(model, (shape(a), turn(a)), (shape(b), turn(b)))
-        };
         let is_self = self.pair.0 == self.pair.1;
         let pair = |a, b, swap| Pair {
             model,
@@ -228,7 +218,7 @@ impl Job {
             margin: margin(model, a, b, h),
             size: a.size.min(b.size),
             thickness: a.thickness + b.thickness,
-            material: if swap { material(b, a) } else { material(a, b) },
+            material: if swap { material(model, state, b, a) } else { material(model, state, a, b) },
         };
         let swap = a.shape > b.shape;
         let (one, two) = (pair(a, b, swap), pair(b, a, !swap));

@@ -1,11 +1,11 @@
 //! The Delassus operator of free bodies without ever building it: impulses change body velocities, and contact
 //! velocities are read off the bodies. One pass over the contacts costs O(contacts).
 
-use super::delassus::Delassus;
+use super::delassus::{Delassus, conjugate};
 use super::law::{Bounds, RoundLaw};
 use super::{ContactProblem, Term};
 use crate::linalg::{BlockLu, Mat3, Mat6, Vec3, Vec6, skew};
-use crate::solvers::local_solve::solve_one;
+use crate::solvers::local_solve::ContactBlock;
 use crate::solvers::row_solve::solve_rows;
 
 /// How a body moves a block: `linear · v + ω × arm + angular · ω`. Contacts have no angular part, rows of angles have
@@ -85,12 +85,16 @@ pub struct Bodies {
     bounds: Vec<Bounds>,
     free: Vec<Vec3>,
     diagonal: Vec<Mat3>,
+    block: Vec<ContactBlock>,
     scale: Vec<f64>,
     side_start: Vec<u32>,
     sides: Vec<Side>,
     /// Velocities and impulses that `contact_velocity` sees.
     loaded: Vec<Vec6>,
     loaded_r: Vec<Vec3>,
+    /// Velocities before the last sweep, and the change of velocities along the direction of `accelerate`.
+    unswept: Vec<Vec6>,
+    along: Vec<Vec6>,
     work: Vec<Vec6>,
     p: Vec<Mat3>,
     lu: BlockLu,
@@ -150,12 +154,14 @@ impl Bodies {
         }
         self.free.clear();
         self.diagonal.clear();
+        self.block.clear();
         self.scale.clear();
         for c in 0..contacts.len() {
             self.free.push(self.relative(c, &self.free_velocity) + self.bias[c]);
             let d = self.diagonal_block(c);
             let mean = (d.x_axis.x + d.y_axis.y + d.z_axis.z) / 3.0;
             self.diagonal.push(d);
+            self.block.push(ContactBlock::new(&d));
             self.scale.push(if mean > 0.0 { mean } else { 1.0 });
         }
         self.loaded.clear();
@@ -368,6 +374,7 @@ impl Delassus for Bodies {
         std::mem::swap(&mut self.work, &mut self.loaded);
         self.loaded_r.clear();
         self.loaded_r.extend_from_slice(r);
+        self.along.clear();
     }
 
     #[inline(always)]
@@ -384,6 +391,7 @@ impl Delassus for Bodies {
     }
 
     fn sweep(&mut self, r: &mut [Vec3], slip: &mut [f64]) {
+        self.unswept.clone_from(&self.loaded);
         // The velocities stay in a local slice, so that the loop is free of the buffers' bookkeeping.
         let mut v = std::mem::take(&mut self.loaded);
         let mut soft_r = std::mem::take(&mut self.loaded_r);
@@ -392,7 +400,7 @@ impl Delassus for Bodies {
             let u = self.relative(c, &v) + self.bias[c] + self.softness[c] * soft_r[c];
             let k = u - w * r[c];
             let new = match self.law[c] {
-                CompactLaw::Cone(mu) => solve_one(&w, k, mu, &mut slip[c]),
+                CompactLaw::Cone(mu) => self.block[c].sweep(&w, k, mu, &mut slip[c]),
                 CompactLaw::Rows(i) => solve_rows(&w, k, &self.bounds[i as usize], r[c]),
             };
             let change = new - r[c];
@@ -404,6 +412,26 @@ impl Delassus for Bodies {
         }
         self.loaded = v;
         self.loaded_r = soft_r;
+    }
+
+    /// Velocities are linear in the impulses: the same step on them costs O(bodies) instead of O(contacts).
+    fn accelerate(&mut self, beta: Option<f64>, x: &mut [Vec3], swept: &[Vec3], direction: &mut [Vec3]) {
+        conjugate(beta, x, swept, direction);
+        self.loaded_r.copy_from_slice(x);
+        self.along.resize(self.bodies.len(), Vec6::ZERO);
+        match beta {
+            None => self.along.fill(Vec6::ZERO),
+            Some(beta) => {
+                for ((v, old), d) in self.loaded.iter_mut().zip(&self.unswept).zip(&mut self.along) {
+                    let (now, step) = (*v, *d);
+                    *v = Vec6 { lin: now.lin + beta * step.lin, ang: now.ang + beta * step.ang };
+                    *d = Vec6 {
+                        lin: beta * step.lin + now.lin - old.lin,
+                        ang: beta * step.ang + now.ang - old.ang,
+                    };
+                }
+            }
+        }
     }
 
     fn system_size(&self) -> usize {

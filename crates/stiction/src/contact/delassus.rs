@@ -54,6 +54,13 @@ pub trait Delassus {
         }
     }
 
+    /// One step of nonlinear conjugate gradients on sweeps: from the `swept` impulse of `x`, which is loaded, along
+    /// `direction` by `beta`, or afresh where there is none. Leaves the new `x` loaded.
+    fn accelerate(&mut self, beta: Option<f64>, x: &mut [Vec3], swept: &[Vec3], direction: &mut [Vec3]) {
+        conjugate(beta, x, swept, direction);
+        self.load(x);
+    }
+
     /// Number of unknowns of the systems that [`factor`](Delassus::factor) factors.
     fn system_size(&self) -> usize;
 
@@ -63,4 +70,18 @@ pub trait Delassus {
 
     /// dy with (I + P W) dy = P g, with the factors of the last [`factor`](Delassus::factor).
     fn solve(&mut self, g: &[Vec3], dy: &mut [Vec3]);
+}
+
+/// x ← swept + β d and d ← β d − (x − swept); without β, x ← swept and d ← 0.
+pub(super) fn conjugate(beta: Option<f64>, x: &mut [Vec3], swept: &[Vec3], direction: &mut [Vec3]) {
+    let Some(beta) = beta else {
+        direction.fill(Vec3::ZERO);
+        x.copy_from_slice(swept);
+        return;
+    };
+    for c in 0..x.len() {
+        let gr = x[c] - swept[c];
+        x[c] = swept[c] + beta * direction[c];
+        direction[c] = beta * direction[c] - gr;
+    }
 }

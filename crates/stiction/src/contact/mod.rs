@@ -9,6 +9,7 @@ pub mod bodies;
 pub mod cone;
 pub mod coupled;
 pub mod delassus;
+pub mod factored;
 pub mod islands;
 mod jacobian;
 pub mod law;

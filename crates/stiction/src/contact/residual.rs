@@ -55,7 +55,7 @@ impl Yardstick {
             .fold(f64::MIN_POSITIVE, f64::max);
         for c in 0..p.contacts() {
             let u = p.j.mul_one(c, &x.v) + p.bias[c] + p.softness[c] * x.lambda[c];
-            let g = self.delassus_scale(p, c);
+            let g = delassus_scale(p, c);
             // Elliptic cones are judged in the coordinates in which they are round.
             let (k, law) = (p.law[c].stretch(), p.law[c].round());
             let (lambda, u) = (x.lambda[c] / k, u * k);
@@ -75,34 +75,6 @@ impl Yardstick {
         res
     }
 
-    /// Mean diagonal of the contact's block of J D⁻¹ Jᵀ, D the diagonal of A [1/kg].
-    fn delassus_scale(&self, p: &ContactProblem, c: usize) -> f64 {
-        let mut trace = p.softness[c].element_sum();
-        // Rows of a frame may have other lengths than one, or be missing.
-        let frame = &p.j.frame[c];
-        let share =
-            (frame.x_axis.length_squared() + frame.y_axis.length_squared() + frame.z_axis.length_squared())
-                / 3.0;
-        for t in p.j.terms(c) {
-            let (_, n) = p.a.block(t.block());
-            let d = p.a.diagonal_block(t.block());
-            let inverse = |k: usize| 1.0 / d[k * n + k];
-            let linear = || inverse(0) + inverse(1) + inverse(2);
-            let of_term = match *t {
-                Term::Node { weight, .. } => weight * weight * linear(),
-                Term::Rigid { arm, .. } => {
-                    // trace of [r]× I⁻¹ [r]×ᵀ with the diagonal of I.
-                    let i = Vec3::new(inverse(3), inverse(4), inverse(5));
-                    let r2 = arm * arm;
-                    linear() + i.x * (r2.y + r2.z) + i.y * (r2.x + r2.z) + i.z * (r2.x + r2.y)
-                }
-                Term::Spin { length, .. } => length * length * (inverse(3) + inverse(4) + inverse(5)),
-            };
-            trace += share * of_term;
-        }
-        if trace > 0.0 { trace / 3.0 } else { 1.0 }
-    }
-
     fn momentum(&mut self, p: &ContactProblem, x: &Solution) -> f64 {
         self.r.resize(p.dofs(), 0.0);
         self.f.clear();
@@ -119,6 +91,33 @@ impl Yardstick {
         }
         sum.sqrt()
     }
+}
+
+/// Mean diagonal of the contact's block of J D⁻¹ Jᵀ, D the diagonal of A [1/kg].
+pub(crate) fn delassus_scale(p: &ContactProblem, c: usize) -> f64 {
+    let mut trace = p.softness[c].element_sum();
+    // Rows of a frame may have other lengths than one, or be missing.
+    let frame = &p.j.frame[c];
+    let share =
+        (frame.x_axis.length_squared() + frame.y_axis.length_squared() + frame.z_axis.length_squared()) / 3.0;
+    for t in p.j.terms(c) {
+        let (_, n) = p.a.block(t.block());
+        let d = p.a.diagonal_block(t.block());
+        let inverse = |k: usize| 1.0 / d[k * n + k];
+        let linear = || inverse(0) + inverse(1) + inverse(2);
+        let of_term = match *t {
+            Term::Node { weight, .. } => weight * weight * linear(),
+            Term::Rigid { arm, .. } => {
+                // trace of [r]× I⁻¹ [r]×ᵀ with the diagonal of I.
+                let i = Vec3::new(inverse(3), inverse(4), inverse(5));
+                let r2 = arm * arm;
+                linear() + i.x * (r2.y + r2.z) + i.y * (r2.x + r2.z) + i.z * (r2.x + r2.y)
+            }
+            Term::Spin { length, .. } => length * length * (inverse(3) + inverse(4) + inverse(5)),
+        };
+        trace += share * of_term;
+    }
+    if trace > 0.0 { trace / 3.0 } else { 1.0 }
 }
 
 /// Measures `x` on `p` once; in a loop keep a [`Yardstick`].

@@ -241,6 +241,11 @@ impl TetAssembly {
         self.fibres[self.fibre_place[fibre] as usize].tension = tension;
     }
 
+    /// The material of a tet.
+    pub fn material(&self, tet: usize) -> &Material {
+        &self.materials[self.material_of[tet] as usize]
+    }
+
     /// One tet with all that acts inside it.
     pub fn element(&self, tet: usize) -> Element<'_> {
         let m = self.material_of[tet] as usize;

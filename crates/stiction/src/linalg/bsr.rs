@@ -54,6 +54,11 @@ impl SymBsr {
         &mut self.upper
     }
 
+    /// Bytes of values and columns.
+    pub fn memory(&self) -> usize {
+        72 * (self.upper.len() + self.diagonal.len()) + 4 * (self.col.len() + self.row_start.len())
+    }
+
     /// y = A x. One thread.
     pub fn mul(&self, x: &[f64], y: &mut [f64]) {
         let n = self.rows();

@@ -9,8 +9,11 @@ mod dense_lu;
 pub mod dual;
 mod general_lu;
 pub mod krylov;
+pub mod real;
 mod sparse_cholesky;
+mod sparse_direct;
 mod sparse_lu;
+mod sparse_rows;
 mod spatial;
 pub mod sweep32;
 
@@ -20,8 +23,11 @@ pub use bsr::SymBsr;
 pub use cholesky::Cholesky;
 pub use dense_lu::DenseLu;
 pub use general_lu::GeneralLu;
+pub use real::Real;
 pub use sparse_cholesky::SparseCholesky;
+pub use sparse_direct::{DirectKind, SparseDirect};
 pub use sparse_lu::SparseLu;
+pub use sparse_rows::SparseRows;
 pub use spatial::{Mat6, Vec6};
 
 /// Three numbers: a point [m], a velocity [m/s], an impulse [N·s], …

@@ -13,6 +13,7 @@ mod model;
 mod model_joint;
 mod model_slender;
 mod rod_path;
+pub mod samples;
 mod slender;
 mod soft;
 

@@ -31,6 +31,13 @@ pub struct StepReport {
     pub residuals: Residuals,
     /// Deepest overlap that was found before the step [m].
     pub overlap: f64,
+    /// Impacts that the motion of the step ran into and that became contacts (`intersection_free` only).
+    pub impacts: usize,
+    /// Largest part of its way that some body was held back because impacts remained (`intersection_free` only): 0 where
+    /// all went their whole way.
+    pub held_back: f64,
+    /// Impacts that remained all the same, because what follows a path cannot be held.
+    pub impacts_left: usize,
     /// Wall time by stage [s].
     pub times: StageTimes,
     /// Energies at the end of the step [J].

@@ -4,6 +4,7 @@ mod probe;
 
 pub(crate) use probe::Probe;
 
+use super::guard::{self, Guard, clearance};
 use super::joints::{JointMemory, Joints, set_inertia, turn_inertia};
 use super::recovery::{Recovery, SLOP};
 use super::rows::{driven_velocity, free_velocity, normal_bias, terms};
@@ -46,6 +47,7 @@ pub struct VelocityStepper {
     matching: Matching,
     yardstick: Yardstick,
     recovery: Recovery,
+    guard: Option<Guard>,
     joints: Joints,
     /// A v̂ and M v̂ (midpoint with solids).
     moved_a: Vec<f64>,
@@ -88,6 +90,7 @@ impl VelocityStepper {
             matching: Matching::default(),
             yardstick: Yardstick::default(),
             recovery: Recovery::default(),
+            guard: settings.intersection_free.then(|| Guard::new(model)),
             moved_a: Vec::new(),
             moved_m: Vec::new(),
             joints: Joints::new(model),
@@ -150,6 +153,9 @@ impl VelocityStepper {
 
         self.collider.detect(model, state, h, &mut self.contacts);
         self.late.clear();
+        if let Some(guard) = &mut self.guard {
+            guard.start(model, state, h);
+        }
         report.times.collide = clock.lap();
 
         self.linearize(model, state, h);
@@ -206,6 +212,27 @@ impl VelocityStepper {
             solved = merge(solved, again);
             report.times.solve += clock.lap();
         }
+        self.find_motion(model, state, h);
+        (report.impacts, report.held_back, report.impacts_left) = (0, 0.0, 0);
+        for pass in 0..=guard::MOST_PASSES {
+            if !self.runs_into(model, state, h) {
+                break;
+            }
+            report.times.collide += clock.lap();
+            if pass == guard::MOST_PASSES {
+                (report.held_back, report.impacts_left) = self.hold_back(model, state, h);
+                report.times.collide += clock.lap();
+                break;
+            }
+            report.impacts += self.add_impacts(model);
+            self.fill_contacts(model, state, h);
+            report.times.assemble += clock.lap();
+            let again = self.solver.solve(&self.problem, &mut self.solution, trace);
+            solved = merge(solved, again);
+            report.times.solve += clock.lap();
+            self.find_motion(model, state, h);
+        }
+        report.times.collide += clock.lap();
         report.residuals = self.yardstick.measure(&self.problem, &self.solution);
         report.times.measure = clock.lap();
 
@@ -217,19 +244,6 @@ impl VelocityStepper {
         report.status = solved.status;
         report.overlap = self.contacts.iter().map(|c| -c.gap).fold(0.0, f64::max);
 
-        self.v_move.clear();
-        self.v_move.extend_from_slice(&self.solution.v);
-        if self.leaves_overlap(model, state, h) {
-            self.row_slack.clear();
-            let first = self.contacts.len();
-            self.joints.slack(model, &self.problem, first, &self.solution.v, &mut self.row_slack);
-            std::mem::swap(&mut self.problem.a, &mut self.mass);
-            self.recovery.solve(&mut self.problem, &self.slack, &self.row_slack);
-            std::mem::swap(&mut self.problem.a, &mut self.mass);
-            for (v, w) in self.v_move.iter_mut().zip(&self.recovery.w) {
-                *v += w;
-            }
-        }
         match self.settings.scheme {
             Scheme::ImplicitEuler => {
                 self.collect_forces(model);
@@ -378,7 +392,8 @@ impl VelocityStepper {
             let moving =
                 driven_velocity(model, state, &c.a, &c.b, h) - driven_velocity(model, state, &c.b, &c.a, h);
             let mut bias = c.frame * moving;
-            bias.x += normal_bias(self.settings.scheme, model, state, c, h);
+            let apart = with_clearance(self.guard.is_some(), model, c);
+            bias.x += normal_bias(self.settings.scheme, model, state, &apart, h);
             p.bias.push(bias);
             p.law.push(c.friction.into());
             p.softness.push(Vec3::ZERO);
@@ -401,10 +416,7 @@ impl VelocityStepper {
 
     /// Where the velocities found lead.
     fn look_ahead(&mut self, model: &Model, state: &State, h: f64) {
-        self.ahead.t = state.t;
-        self.ahead.q.clone_from(&state.q);
-        self.ahead.v.clone_from(&state.v);
-        advance(model, &mut self.ahead, &self.solution.v, &self.solution.v, h);
+        lead(model, state, &self.solution.v, h, &mut self.ahead);
     }
 
     /// True when some body ends up moving so differently from what contact detection assumed that contacts may
@@ -480,12 +492,67 @@ impl VelocityStepper {
         found
     }
 
+    /// Velocities by which the step moves: those found, and what pushes overlaps out.
+    fn find_motion(&mut self, model: &Model, state: &State, h: f64) {
+        self.v_move.clear();
+        self.v_move.extend_from_slice(&self.solution.v);
+        if self.leaves_overlap(model, state, h) {
+            self.row_slack.clear();
+            let first = self.contacts.len();
+            self.joints.slack(model, &self.problem, first, &self.solution.v, &mut self.row_slack);
+            std::mem::swap(&mut self.problem.a, &mut self.mass);
+            self.recovery.solve(&mut self.problem, &self.slack, &self.row_slack);
+            std::mem::swap(&mut self.problem.a, &mut self.mass);
+            for (v, w) in self.v_move.iter_mut().zip(&self.recovery.w) {
+                *v += w;
+            }
+        }
+    }
+
+    /// True when the motion found runs into something (`intersection_free` only).
+    fn runs_into(&mut self, model: &Model, state: &State, h: f64) -> bool {
+        let Some(guard) = &mut self.guard else { return false };
+        lead(model, state, &self.v_move, h, &mut self.ahead);
+        self.joints.project(model, &mut self.ahead);
+        guard.meets(model, state, &self.ahead)
+    }
+
+    /// Impacts of the motion found become contacts; those known already are linearised anew.
+    fn add_impacts(&mut self, model: &Model) -> usize {
+        self.collect_forces(model);
+        let Some(guard) = &self.guard else { return 0 };
+        let before = self.contacts.len();
+        for hit in &guard.hits {
+            let c = hit.contact;
+            self.late.retain(|l| l.0 != c.key);
+            match self.contacts[..before].binary_search_by(|o| o.key.cmp(&c.key)) {
+                Ok(i) => self.contacts[i] = c,
+                Err(_) => self.contacts.push(c),
+            }
+        }
+        self.contacts.sort_unstable_by_key(|c| c.key);
+        guard.hits.len()
+    }
+
+    /// Shortens the motion of bodies that would run into something: the largest part that is missing, and the impacts left.
+    fn hold_back(&mut self, model: &Model, state: &State, h: f64) -> (f64, usize) {
+        let Some(guard) = &mut self.guard else { return (0.0, 0) };
+        let (joints, ahead) = (&mut self.joints, &mut self.ahead);
+        let (kept, left) = guard.hold_back(model, state, &mut self.v_move, |v| {
+            lead(model, state, v, h, ahead);
+            joints.project(model, ahead);
+            ahead.clone()
+        });
+        (1.0 - kept, left)
+    }
+
     /// Fills `slack`; true when some overlap is worth pushing out.
     fn leaves_overlap(&mut self, model: &Model, state: &State, h: f64) -> bool {
         let p = &self.problem;
         let mut any = false;
         self.slack.clear();
         for (i, c) in self.contacts.iter().enumerate() {
+            let c = &with_clearance(self.guard.is_some(), model, c);
             // J_n v + bias_n is the velocity of the gap, up to what `normal_bias` added.
             let u = p.j.mul_one(i, &self.solution.v).x + p.bias[i].x
                 - normal_bias(self.settings.scheme, model, state, c, h);
@@ -532,10 +599,7 @@ impl VelocityStepper {
         std::mem::swap(&mut self.mass, &mut end.a);
         if !self.joints.is_empty() {
             // Joints hold at the end of the step where it leads, with the inertia that bodies have there.
-            self.ahead.t = state.t;
-            self.ahead.q.clone_from(&state.q);
-            self.ahead.v.clone_from(&state.v);
-            advance(model, &mut self.ahead, &self.v_move, &self.v_move, h);
+            lead(model, state, &self.v_move, h, &mut self.ahead);
             report.joint_error = self.joints.project(model, &mut self.ahead);
             turn_inertia(&mut end.a, model, state, &self.ahead);
         }
@@ -550,7 +614,8 @@ impl VelocityStepper {
             }
             end.j.push(p.j.frame[i], p.j.terms(i).iter().copied());
             let mut bias = p.bias[i];
-            bias.x -= normal_bias(self.settings.scheme, model, state, c, h);
+            let apart = with_clearance(self.guard.is_some(), model, c);
+            bias.x -= normal_bias(self.settings.scheme, model, state, &apart, h);
             let closing = p.j.mul_one(i, &state.v).x + bias.x;
             if closing < -model.contact.restitution_threshold {
                 bias.x += c.restitution * closing;
@@ -627,13 +692,27 @@ const MISSED: f64 = 5e-3;
 const SURPRISE: f64 = 0.01;
 
 /// A contact that was nearer than this share of the smaller shape to one of the same pair is the same contact.
-const SAME_CONTACT: f64 = 0.5;
+pub(super) const SAME_CONTACT: f64 = 0.5;
 
 impl crate::scene::ModelForce {
     /// Share of the step [t, t + h] during which the force acts.
-    fn share(&self, t: f64, h: f64) -> f64 {
+    pub(super) fn share(&self, t: f64, h: f64) -> f64 {
         ((self.until.min(t + h) - self.from.max(t)) / h).clamp(0.0, 1.0)
     }
+}
+
+/// The contact with the gap that it is to keep taken off, in steps without intersection.
+fn with_clearance(is_guarded: bool, model: &Model, c: &Contact) -> Contact {
+    let kept = if is_guarded { clearance(model, c) } else { 0.0 };
+    Contact { gap: c.gap - kept, ..*c }
+}
+
+/// Where a motion leads.
+fn lead(model: &Model, state: &State, v: &[f64], h: f64, ahead: &mut State) {
+    ahead.t = state.t;
+    ahead.q.clone_from(&state.q);
+    ahead.v.clone_from(&state.v);
+    advance(model, ahead, v, v, h);
 }
 
 /// Work adds up, the later answer counts.
@@ -660,7 +739,7 @@ fn add(x: &mut [f64], at: usize, d: Vec3) {
     x[at + 2] += d.z;
 }
 
-fn check_finite(model: &Model, state: &State) -> Result<(), StepError> {
+pub(super) fn check_finite(model: &Model, state: &State) -> Result<(), StepError> {
     let bad = |item: String| Err(StepError::NotFinite { item, t: state.t });
     let ok = |x: &[f64]| x.iter().all(|v| v.abs() < LARGEST);
     if ok(&state.q) && ok(&state.v) {

@@ -21,6 +21,8 @@ use super::measure::{relaxed_measure, velocity_measure, velocity_scale};
 use super::whole::{self, Iteration, Whole};
 use super::{ContactSolver, SolveReport, SolverSettings, Status, Trace, TraceRecord};
 use crate::contact::delassus::Delassus;
+use crate::contact::factored::Factored;
+use crate::contact::law::RoundLaw;
 use crate::contact::{ContactProblem, LocalProblem, Solution};
 use crate::linalg::Vec3;
 
@@ -36,6 +38,8 @@ const RECOVERY: f64 = 0.9;
 pub struct Apgd {
     descent: Descent,
     whole: Whole,
+    factored: Factored,
+    r: Vec<Vec3>,
 }
 
 struct Descent {
@@ -65,7 +69,7 @@ impl Apgd {
             u_next: Vec::new(),
             best: Vec::new(),
         };
-        Apgd { descent, whole: Whole::default() }
+        Apgd { descent, whole: Whole::default(), factored: Factored::default(), r: Vec::new() }
     }
 
     /// Solves the relaxation of a bare problem `u = W r + q`; `r` holds the guess on entry and the answer on return.
@@ -80,7 +84,101 @@ impl ContactSolver for Apgd {
     }
 
     fn solve(&mut self, p: &ContactProblem, x: &mut Solution, trace: &mut dyn Trace) -> SolveReport {
-        self.whole.solve(&mut self.descent, p, x, trace)
+        // Where A couples dofs W would be dense: products go through a factor of A instead.
+        if p.a.is_block_diagonal() || p.contacts() == 0 || !self.factored.prepare(p) {
+            return self.whole.solve(&mut self.descent, p, x, trace);
+        }
+        self.r.clear();
+        self.r.extend(x.lambda.iter().zip(&p.law).map(|(l, f)| *l / f.stretch()));
+        let mut through = ThroughFactor(&mut self.factored, p);
+        let mut report = self.descent.descend(&mut through, &mut self.r, p.velocity_scale, trace);
+        (report.islands, report.factorizations) = (1, 1);
+        for (c, r) in self.r.iter().enumerate() {
+            x.lambda[c] = *r * p.law[c].stretch();
+        }
+        self.factored.write_velocity(p, &x.lambda, &mut x.v);
+        report
+    }
+}
+
+/// What the descent needs of `u = W r + q`.
+trait Gradient {
+    fn contacts(&self) -> usize;
+    fn law(&self, c: usize) -> RoundLaw;
+    fn scale(&self, c: usize) -> f64;
+    fn velocity(&mut self, r: &[Vec3], u: &mut [Vec3]);
+    /// Speed by which errors are judged [m/s], at least `least`.
+    fn speed(&self, least: f64) -> f64;
+    /// Largest natural map as a velocity, of the relaxation or (`shifted`) of Coulomb's law.
+    fn error(&self, r: &[Vec3], u: &[Vec3], shifted: bool) -> f64;
+}
+
+/// Any form of W that other solvers use too.
+struct Stored<'a, D>(&'a mut D);
+
+impl<D: Delassus> Gradient for Stored<'_, D> {
+    fn contacts(&self) -> usize {
+        self.0.contacts()
+    }
+
+    fn law(&self, c: usize) -> RoundLaw {
+        self.0.law(c)
+    }
+
+    fn scale(&self, c: usize) -> f64 {
+        self.0.scale(c)
+    }
+
+    fn velocity(&mut self, r: &[Vec3], u: &mut [Vec3]) {
+        self.0.velocity(r, u);
+    }
+
+    fn speed(&self, least: f64) -> f64 {
+        velocity_scale(self.0, least)
+    }
+
+    fn error(&self, r: &[Vec3], u: &[Vec3], shifted: bool) -> f64 {
+        if shifted { velocity_measure(self.0, r, u, 1.0) } else { relaxed_measure(self.0, r, u, 1.0) }
+    }
+}
+
+/// W through a factor of A: one solve per product.
+struct ThroughFactor<'a>(&'a mut Factored, &'a ContactProblem);
+
+impl Gradient for ThroughFactor<'_> {
+    fn contacts(&self) -> usize {
+        self.0.contacts()
+    }
+
+    fn law(&self, c: usize) -> RoundLaw {
+        self.0.law(c)
+    }
+
+    fn scale(&self, c: usize) -> f64 {
+        self.0.scale(c)
+    }
+
+    fn velocity(&mut self, r: &[Vec3], u: &mut [Vec3]) {
+        self.0.velocity(self.1, r, u);
+    }
+
+    fn speed(&self, least: f64) -> f64 {
+        let speed = |c: usize| match self.0.law(c) {
+            RoundLaw::Cone(_) => self.0.free(c).length(),
+            rows => self.0.scale(c) * rows.natural_map(Vec3::ZERO, self.0.free(c), self.0.scale(c)).length(),
+        };
+        (0..self.contacts()).map(speed).fold(least.max(f64::MIN_POSITIVE), f64::max)
+    }
+
+    fn error(&self, r: &[Vec3], u: &[Vec3], shifted: bool) -> f64 {
+        let map = |c: usize| {
+            let (law, g) = (self.0.law(c), self.0.scale(c));
+            let map =
+                if shifted { law.natural_map(r[c], u[c], g) } else { r[c] - law.project(r[c] - u[c] / g) };
+            g * map.length()
+        };
+        let worst = (0..r.len()).map(map).fold(0.0, |m: f64, x| if x > m || x.is_nan() { x } else { m });
+        if worst.is_nan() { f64::INFINITY } else { worst }
     }
 }
 
@@ -92,9 +190,21 @@ impl Iteration for Descent {
         least: f64,
         trace: &mut dyn Trace,
     ) -> SolveReport {
+        self.descend(&mut Stored(d), r, least, trace)
+    }
+}
+
+impl Descent {
+    fn descend(
+        &mut self,
+        d: &mut impl Gradient,
+        r: &mut [Vec3],
+        least: f64,
+        trace: &mut dyn Trace,
+    ) -> SolveReport {
         let n = d.contacts();
         self.prepare(n);
-        let scale = velocity_scale(d, least);
+        let scale = d.speed(least);
         d.velocity(r, &mut self.u);
         self.y.copy_from_slice(r);
         self.u_y.copy_from_slice(&self.u);
@@ -103,7 +213,7 @@ impl Iteration for Descent {
         let (mut theta, mut lipschitz) = (1.0_f64, 1.0_f64);
         let mut report = SolveReport::default();
         loop {
-            let error = relaxed_measure(d, r, &self.u, scale);
+            let error = d.error(r, &self.u, false) / scale;
             if error < best_error || report.iterations == 0 {
                 best_error = error;
                 self.best.copy_from_slice(r);
@@ -155,13 +265,11 @@ impl Iteration for Descent {
         }
         r.copy_from_slice(&self.best);
         d.velocity(r, &mut self.u);
-        report.velocity = velocity_measure(d, r, &self.u, scale);
+        report.velocity = d.error(r, &self.u, true) / scale;
         report.status = if best_error <= self.tolerance { Status::Converged } else { Status::Budget };
         report
     }
-}
 
-impl Descent {
     fn prepare(&mut self, n: usize) {
         for x in [&mut self.u, &mut self.y, &mut self.u_y, &mut self.next, &mut self.u_next, &mut self.best] {
             x.resize(n, Vec3::ZERO);

@@ -19,6 +19,8 @@ use crate::linalg::{Mat3, Vec3};
 const SINGULAR: f64 = 1e-13;
 /// Newton's next step from a residual as small as this is at rounding.
 const LAST_STEP: f64 = 1e-7;
+/// In a sweep the other contacts still move, and the next sweep goes on from here: one step from this is enough.
+const LAST_STEP_OF_SWEEP: f64 = 1e-3;
 /// Newton takes 2 to 5 steps; bisection of the whole exponent range takes fewer than this.
 const MOST_STEPS: usize = 100;
 
@@ -39,105 +41,179 @@ pub fn solve_block(law: RoundLaw, w: &Mat3, k: Vec3, old: Vec3, a_warm: &mut f64
 /// solution returns the cone point with the smallest natural map among simple candidates.
 #[inline]
 pub fn solve_one(w: &Mat3, k: Vec3, mu: f64, a_warm: &mut f64) -> Vec3 {
-    let nn = w.x_axis.x;
-    let size = nn.abs() + w.y_axis.y.abs() + w.z_axis.z.abs();
-    // Open, or nothing to push with.
-    if k.x >= 0.0 || nn <= SINGULAR * size || k.x.is_nan() || nn.is_nan() {
-        return Vec3::ZERO;
-    }
-    let inv_nn = 1.0 / nn;
-    if mu <= 0.0 {
-        return finite(Vec3::new(-k.x * inv_nn, 0.0, 0.0));
-    }
-    // S = W_tt − W_tn W_nt / W_nn,  κ = k_t − W_tn k_n / W_nn.
-    let (nt1, nt2) = (w.y_axis.x, w.z_axis.x);
-    let (f1, f2) = (w.x_axis.y * inv_nn, w.x_axis.z * inv_nn);
-    let (s11, s12) = (w.y_axis.y - f1 * nt1, w.z_axis.y - f1 * nt2);
-    let (s21, s22) = (w.y_axis.z - f2 * nt1, w.z_axis.z - f2 * nt2);
-    let (k1, k2) = (k.y - f1 * k.x, k.z - f2 * k.x);
-    let (trace, mut det) = (s11 + s22, s11 * s22 - s12 * s21);
-    // p = −adj(S) κ, so that r_t = p/det when sticking.
-    let (mut p1, mut p2) = (s12 * k2 - s22 * k1, s21 * k1 - s11 * k2);
-    let mut stick = (p1 / det, p2 / det);
-    // A singular S = s d dᵀ (planar problems have one): what rounding left of det, and of κ across d, is zero.
-    if det.abs() <= SINGULAR * trace * trace {
-        det = 0.0;
-        stick = (f64::NAN, f64::NAN);
-        let terms = k.y * k.y + k.z * k.z + (f1 * f1 + f2 * f2) * k.x * k.x;
-        if p1 * p1 + p2 * p2 <= SINGULAR * SINGULAR * trace * trace * terms {
-            (p1, p2) = (0.0, 0.0);
-            let pseudo = if trace > 0.0 { -1.0 / (trace * trace) } else { 0.0 };
-            if trace > 0.0 || (k1 == 0.0 && k2 == 0.0) {
-                stick = (pseudo * (s11 * k1 + s12 * k2), pseudo * (s21 * k1 + s22 * k2));
-            }
+    ContactBlock::new(w).solve(w, k, mu, a_warm, LAST_STEP)
+}
+
+/// What [`solve_one`] needs of a block and not of a velocity: found once, used in every sweep.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ContactBlock {
+    /// 1/W_nn; 0 where the block cannot move its normal.
+    inv_nn: f64,
+    /// W_nt.
+    nt: [f64; 2],
+    /// W_tn/W_nn.
+    f: [f64; 2],
+    /// S = W_tt − W_tn W_nt/W_nn, by rows.
+    s: [f64; 4],
+    trace: f64,
+    /// Zero where S is singular.
+    det: f64,
+    /// 1/det; infinite where S is singular.
+    inv_det: f64,
+}
+
+impl ContactBlock {
+    /// Of the block `w` [1/kg].
+    #[inline]
+    pub fn new(w: &Mat3) -> ContactBlock {
+        let nn = w.x_axis.x;
+        let size = nn.abs() + w.y_axis.y.abs() + w.z_axis.z.abs();
+        if nn <= SINGULAR * size || nn.is_nan() {
+            return ContactBlock::default();
         }
-    }
-    let (t1, t2) = stick;
-    let n = -(k.x + nt1 * t1 + nt2 * t2) * inv_nn;
-    if n >= 0.0 && t1 * t1 + t2 * t2 <= mu * mu * n * n {
-        return finite(Vec3::new(n, t1, t2));
+        let inv_nn = 1.0 / nn;
+        let nt = [w.y_axis.x, w.z_axis.x];
+        let f = [w.x_axis.y * inv_nn, w.x_axis.z * inv_nn];
+        let s = [
+            w.y_axis.y - f[0] * nt[0],
+            w.z_axis.y - f[0] * nt[1],
+            w.y_axis.z - f[1] * nt[0],
+            w.z_axis.z - f[1] * nt[1],
+        ];
+        let (trace, mut det) = (s[0] + s[3], s[0] * s[3] - s[1] * s[2]);
+        // A singular S = s d dᵀ (planar problems have one): what rounding left of det is zero.
+        if det.abs() <= SINGULAR * trace * trace {
+            det = 0.0;
+        }
+        ContactBlock { inv_nn, nt, f, s, trace, det, inv_det: 1.0 / det }
     }
 
-    // Slip: h(a) = N(a)/√Q(a) − 1 with p(a) = p − a κ, det(a) = a² + a trace + det, Q = |p(a)|²,
-    // N = μ (−k_n det(a) − W_nt·p(a)) / W_nn.
-    let m = mu * inv_nn;
-    let (n2, n1, n0) =
-        (-m * k.x, m * (nt1 * k1 + nt2 * k2 - k.x * trace), -m * (k.x * det + nt1 * p1 + nt2 * p2));
-    let (q2, q1, q0) = (k1 * k1 + k2 * k2, -2.0 * (p1 * k1 + p2 * k2), p1 * p1 + p2 * p2);
-    // An indefinite S (data with rounding) is positive definite only from its lowest eigenvalue on.
-    let gap = 0.25 * trace * trace - det;
-    let mut low = if gap >= 0.0 { (gap.sqrt() - 0.5 * trace).max(0.0) } else { (-0.5 * trace).max(0.0) };
-    let mut high = f64::INFINITY;
-    let mut last = f64::INFINITY;
-    let mut a = if *a_warm > low && a_warm.is_finite() { *a_warm } else { low };
-    if a == 0.0 && q0 == 0.0 {
-        // p(a) vanishes at a = 0: start beside it.
-        a = 1e-3 * size;
+    /// One contact of a Gauss–Seidel sweep: [`solve_one`], but for the last digits of a slip, which follow in the next
+    /// sweep. `w` is the block itself.
+    #[inline]
+    pub fn sweep(&self, w: &Mat3, k: Vec3, mu: f64, a_warm: &mut f64) -> Vec3 {
+        self.solve(w, k, mu, a_warm, LAST_STEP_OF_SWEEP)
     }
-    for _ in 0..MOST_STEPS {
-        let big_q = (q2 * a + q1) * a + q0;
-        let root = big_q.sqrt();
-        let big_n = (n2 * a + n1) * a + n0;
-        let h = big_n / root - 1.0;
-        let slope = (2.0 * n2 * a + n1 - 0.5 * big_n * (2.0 * q2 * a + q1) / big_q) / root;
-        last = h.abs();
-        if h >= 0.0 {
-            high = a;
-        } else {
-            low = a;
+
+    #[inline]
+    fn solve(&self, w: &Mat3, k: Vec3, mu: f64, a_warm: &mut f64, last_step: f64) -> Vec3 {
+        // Open, or nothing to push with.
+        if !(k.x < 0.0 && self.inv_nn > 0.0) {
+            return Vec3::ZERO;
         }
-        let newton = a - h / slope;
-        if newton > low && newton < high {
-            a = newton;
-            if last < LAST_STEP {
-                break;
+        if mu <= 0.0 {
+            return finite(Vec3::new(-k.x * self.inv_nn, 0.0, 0.0));
+        }
+        let [s11, s12, s21, s22] = self.s;
+        let [nt1, nt2] = self.nt;
+        // κ = k_t − W_tn k_n / W_nn;  p = −adj(S) κ, so that r_t = p/det when sticking.
+        let kappa = (k.y - self.f[0] * k.x, k.z - self.f[1] * k.x);
+        let mut p = (s12 * kappa.1 - s22 * kappa.0, s21 * kappa.0 - s11 * kappa.1);
+        let mut stick = (p.0 * self.inv_det, p.1 * self.inv_det);
+        if self.det == 0.0 {
+            stick = self.singular_stick(k, kappa, &mut p);
+        }
+        let (t1, t2) = stick;
+        let n = -(k.x + nt1 * t1 + nt2 * t2) * self.inv_nn;
+        if n >= 0.0 && t1 * t1 + t2 * t2 <= mu * mu * n * n {
+            return finite(Vec3::new(n, t1, t2));
+        }
+        self.slip(w, k, mu, kappa, p, a_warm, last_step)
+    }
+
+    /// r_t of a stick where S is singular, not-a-number where κ has a part that S does not reach; what rounding left
+    /// of κ across S is zero, and `p` with it.
+    #[cold]
+    fn singular_stick(&self, k: Vec3, kappa: (f64, f64), p: &mut (f64, f64)) -> (f64, f64) {
+        let ([s11, s12, s21, s22], [f1, f2], trace) = (self.s, self.f, self.trace);
+        let terms = k.y * k.y + k.z * k.z + (f1 * f1 + f2 * f2) * k.x * k.x;
+        if p.0 * p.0 + p.1 * p.1 <= SINGULAR * SINGULAR * trace * trace * terms {
+            *p = (0.0, 0.0);
+            let pseudo = if trace > 0.0 { -1.0 / (trace * trace) } else { 0.0 };
+            if trace > 0.0 || kappa == (0.0, 0.0) {
+                return (pseudo * (s11 * kappa.0 + s12 * kappa.1), pseudo * (s21 * kappa.0 + s22 * kappa.1));
             }
-        } else if last <= 4.0 * f64::EPSILON {
-            break;
+        }
+        (f64::NAN, f64::NAN)
+    }
+
+    /// Slip: h(a) = N(a)/√Q(a) − 1 with p(a) = p − a κ, det(a) = a² + a trace + det, Q = |p(a)|²,
+    /// N = μ (−k_n det(a) − W_nt·p(a)) / W_nn.
+    #[inline]
+    fn slip(
+        &self,
+        w: &Mat3,
+        k: Vec3,
+        mu: f64,
+        (k1, k2): (f64, f64),
+        (p1, p2): (f64, f64),
+        a_warm: &mut f64,
+        last_step: f64,
+    ) -> Vec3 {
+        let ([nt1, nt2], trace, det) = (self.nt, self.trace, self.det);
+        let m = mu * self.inv_nn;
+        let (n2, n1, n0) =
+            (-m * k.x, m * (nt1 * k1 + nt2 * k2 - k.x * trace), -m * (k.x * det + nt1 * p1 + nt2 * p2));
+        let (q2, q1, q0) = (k1 * k1 + k2 * k2, -2.0 * (p1 * k1 + p2 * k2), p1 * p1 + p2 * p2);
+        // An indefinite S (data with rounding) is positive definite only from its lowest eigenvalue on.
+        let mut low = if det < 0.0 || trace < 0.0 {
+            let gap = 0.25 * trace * trace - det;
+            (gap.max(0.0).sqrt() - 0.5 * trace).max(0.0)
         } else {
-            let next = if high == f64::INFINITY {
-                10.0 * a.max(size)
-            } else if low > 0.0 {
-                (low * high).sqrt()
+            0.0
+        };
+        let mut high = f64::INFINITY;
+        let mut close = false;
+        let mut a = if *a_warm > low && a_warm.is_finite() { *a_warm } else { low };
+        if a == 0.0 && q0 == 0.0 {
+            // p(a) vanishes at a = 0: start beside it.
+            a = 1e-3 * (w.x_axis.x + w.y_axis.y.abs() + w.z_axis.z.abs());
+        }
+        for _ in 0..MOST_STEPS {
+            let big_q = (q2 * a + q1) * a + q0;
+            let root = big_q.sqrt();
+            let big_n = (n2 * a + n1) * a + n0;
+            // h = over/root, and h/h′ with the roots cancelled.
+            let over = big_n - root;
+            let newton = a - over * big_q / ((2.0 * n2 * a + n1) * big_q - big_n * (q2 * a + 0.5 * q1));
+            if over >= 0.0 {
+                high = a;
             } else {
-                0.5 * high
-            };
-            if next == a {
-                break;
+                low = a;
             }
-            a = next;
+            close = over.abs() < last_step * root;
+            if newton > low && newton < high {
+                a = newton;
+                if close {
+                    break;
+                }
+            } else if over.abs() <= 4.0 * f64::EPSILON * root {
+                break;
+            } else {
+                let next = if high == f64::INFINITY {
+                    10.0 * a.max(w.x_axis.x + w.y_axis.y.abs() + w.z_axis.z.abs())
+                } else if low > 0.0 {
+                    (low * high).sqrt()
+                } else {
+                    0.5 * high
+                };
+                if next == a {
+                    break;
+                }
+                a = next;
+            }
         }
+        // Only the direction is taken from `a`: on it the normal row gives r_n exactly.
+        let (t1, t2) = (p1 - a * k1, p2 - a * k2);
+        let length = (t1 * t1 + t2 * t2).sqrt();
+        let n = -k.x * length / (w.x_axis.x * length + mu * (nt1 * t1 + nt2 * t2));
+        if n > 0.0 && n.is_finite() && (high < f64::INFINITY || close) {
+            *a_warm = a;
+            let t = mu * n / length;
+            return finite(Vec3::new(n, t * t1, t * t2));
+        }
+        best_candidate(w, k, mu)
     }
-    // Only the direction is taken from `a`: on it the normal row gives r_n exactly.
-    let (t1, t2) = (p1 - a * k1, p2 - a * k2);
-    let inv_t = mu / (t1 * t1 + t2 * t2).sqrt();
-    let (t1, t2) = (t1 * inv_t, t2 * inv_t);
-    let n = -k.x / (nn + nt1 * t1 + nt2 * t2);
-    if n > 0.0 && n.is_finite() && (high < f64::INFINITY || last < LAST_STEP) {
-        *a_warm = a;
-        return finite(Vec3::new(n, n * t1, n * t2));
-    }
-    best_candidate(w, k, mu)
 }
 
 /// Where an indefinite block has no solution: the candidate with the smallest natural map.

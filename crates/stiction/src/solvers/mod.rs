@@ -1,9 +1,12 @@
 //! Solvers of the velocity family: each takes a [`ContactProblem`] and a guess and returns an answer.
 
 pub mod apgd;
+pub mod ccs;
+pub mod cond;
 pub mod exact;
 pub mod local_solve;
 pub mod measure;
+pub mod newton;
 pub mod penalty;
 pub mod pgs;
 pub mod row_solve;
@@ -119,12 +122,45 @@ pub enum SolverKind {
     Pgs,
     /// Accelerated projected gradient on the convex relaxation (not Coulomb's law while sliding).
     Apgd,
+    /// Non-smooth Newton with bounded friction scaling (`solvers::newton`).
+    #[serde(rename = "nsn")]
+    NonsmoothNewton,
+    /// Velocity fixed point with virtual nodes, as printed (Lee et al. 2022): contacts give way by λ/k_v.
+    Cond,
+    /// The same without virtual nodes, with exact blocks of bodies, mixing and multigrid, stopped on an error.
+    CondE,
+    /// Contact constraint splitting: ADMM with one linear solve per iteration (after Daviet 2020).
+    Ccs,
+    /// Fully implicit steps with smooth contact forces (`solvers::penalty`): a way to step scenes, not to solve contact
+    /// problems, which `exact` solves in its place.
+    Penalty,
 }
 
 impl SolverKind {
-    /// All of them, in the order of tables.
-    pub const ALL: [SolverKind; 4] =
-        [SolverKind::Exact, SolverKind::Realtime, SolverKind::Pgs, SolverKind::Apgd];
+    /// All that solve contact problems, in the order of tables.
+    pub const ALL: [SolverKind; 8] = [
+        SolverKind::Exact,
+        SolverKind::Realtime,
+        SolverKind::Pgs,
+        SolverKind::Apgd,
+        SolverKind::NonsmoothNewton,
+        SolverKind::Cond,
+        SolverKind::CondE,
+        SolverKind::Ccs,
+    ];
+
+    /// All that scenes can be stepped with.
+    pub const STEPPING: [SolverKind; 9] = [
+        SolverKind::Exact,
+        SolverKind::Realtime,
+        SolverKind::Pgs,
+        SolverKind::Apgd,
+        SolverKind::NonsmoothNewton,
+        SolverKind::Cond,
+        SolverKind::CondE,
+        SolverKind::Ccs,
+        SolverKind::Penalty,
+    ];
 
     /// Name on the command line and in scene files.
     pub fn name(self) -> &'static str {
@@ -133,12 +169,23 @@ impl SolverKind {
             SolverKind::Realtime => "realtime",
             SolverKind::Pgs => "pgs",
             SolverKind::Apgd => "apgd",
+            SolverKind::NonsmoothNewton => "nsn",
+            SolverKind::Cond => "cond",
+            SolverKind::CondE => "cond-e",
+            SolverKind::Ccs => "ccs",
+            SolverKind::Penalty => "penalty",
         }
     }
 
-    /// False for solvers of the convex relaxation, whose answer differs from Coulomb's law where contacts slide.
+    /// False for solvers of another law: the convex relaxation, whose answer differs from Coulomb's law where contacts
+    /// slide, contacts that give way, and splittings whose contacts and dynamics agree only in the limit.
     pub fn solves_coulomb(self) -> bool {
-        self != SolverKind::Apgd
+        !matches!(self, SolverKind::Apgd | SolverKind::Cond | SolverKind::Ccs | SolverKind::Penalty)
+    }
+
+    /// True for solvers that hold rigid contacts and joints as exactly as they are asked to.
+    pub fn holds_rigidly(self) -> bool {
+        !matches!(self, SolverKind::Cond | SolverKind::Ccs | SolverKind::Penalty)
     }
 }
 
@@ -154,10 +201,18 @@ pub struct SolverSettings {
 /// Makes a solver for single problems.
 pub fn make(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolver> {
     match kind {
-        SolverKind::Exact => Box::new(exact::Exact::new(exact::Settings::default().with(settings))),
+        SolverKind::Exact | SolverKind::Penalty => {
+            Box::new(exact::Exact::new(exact::Settings::default().with(settings)))
+        }
         SolverKind::Realtime => Box::new(exact::Exact::new(exact::Settings::realtime().with(settings))),
         SolverKind::Pgs => Box::new(pgs::Pgs::new(settings)),
         SolverKind::Apgd => Box::new(apgd::Apgd::new(settings)),
+        SolverKind::NonsmoothNewton => {
+            Box::new(newton::NonsmoothNewton::new(newton::NewtonSettings::robust().with(settings)))
+        }
+        SolverKind::Cond => Box::new(cond::Cond::new(cond::CondSettings::default().with(settings))),
+        SolverKind::Ccs => Box::new(ccs::Ccs::new(settings)),
+        SolverKind::CondE => Box::new(cond::CondE::new(cond::CondESettings::default().with(settings))),
     }
 }
 
@@ -165,6 +220,10 @@ pub fn make(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolve
 pub fn make_for_steps(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolver> {
     match kind {
         SolverKind::Exact => Box::new(exact::Exact::new(exact::Settings::stepping().with(settings))),
+        SolverKind::Cond => {
+            let stepping = cond::CondSettings { remember: true, recycle: 10, ..Default::default() };
+            Box::new(cond::Cond::new(stepping.with(settings)))
+        }
         other => make(other, settings),
     }
 }

@@ -7,6 +7,8 @@ use crate::linalg::Vec3;
 
 /// The merit costs about half a sweep, so it is looked at only every so many sweeps.
 const JUDGE_EVERY: usize = 10;
+/// Sweeps that leave more of the merit than this since it was last looked at do not pay.
+const PAYS: f64 = 0.9;
 
 impl<D: Delassus> Chain<'_, D> {
     /// Up to `n` accelerated sweeps from the best impulse.
@@ -19,11 +21,13 @@ impl<D: Delassus> Chain<'_, D> {
         direction.clear();
         direction.resize(x.len(), Vec3::ZERO);
         let mut old = f64::INFINITY;
+        let mut last_merit = f64::INFINITY;
+        let sweeps_alone = self.d.system_size() > self.settings.newton_size;
+        self.d.load(&x);
         for k in 0..n {
             if self.finished() {
                 break;
             }
-            self.d.load(&x);
             swept.copy_from_slice(&x);
             self.d.sweep(&mut swept, &mut self.b.a_warm);
             self.sweeps += 1;
@@ -36,23 +40,19 @@ impl<D: Delassus> Chain<'_, D> {
                 for c in 0..x.len() {
                     self.b.u[c] = self.d.contact_velocity(c);
                 }
-                self.judge(&swept, "nncg");
+                let merit = self.judge(&swept, "nncg");
+                // Where the last ten hardly helped, neither will the next ten, and no Newton waits for them.
+                if sweeps_alone && merit > PAYS * last_merit {
+                    break;
+                }
+                last_merit = merit;
                 if size == 0.0 {
                     break;
                 }
             }
             let beta = size / old;
             old = size;
-            if beta > 1.0 {
-                direction.fill(Vec3::ZERO);
-                x.copy_from_slice(&swept);
-            } else {
-                for c in 0..x.len() {
-                    let gr = x[c] - swept[c];
-                    x[c] = swept[c] + beta * direction[c];
-                    direction[c] = beta * direction[c] - gr;
-                }
-            }
+            self.d.accelerate((beta <= 1.0).then_some(beta), &mut x, &swept, &mut direction);
         }
         self.b.x = x;
         self.b.swept = swept;

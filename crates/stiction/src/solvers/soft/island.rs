@@ -8,11 +8,11 @@ use crate::contact::{ContactProblem, Term};
 use crate::linalg::sweep32::Sweep32;
 use crate::linalg::{Mat3, SymBsr, Vec3};
 
-pub(super) const NONE: u32 = u32::MAX;
+pub(in crate::solvers) const NONE: u32 = u32::MAX;
 
 /// How one block (node) or pair of blocks (body) moves one side of a contact.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mover {
+pub(in crate::solvers) struct Mover {
     /// First block.
     pub at: u32,
     /// Signed weight.
@@ -40,7 +40,7 @@ impl Mover {
 }
 
 /// f_i += x.
-pub(super) fn add(f: &mut [f64], block: u32, x: Vec3) {
+pub(in crate::solvers) fn add(f: &mut [f64], block: u32, x: Vec3) {
     let i = 3 * block as usize;
     f[i] += x.x;
     f[i + 1] += x.y;
@@ -49,7 +49,7 @@ pub(super) fn add(f: &mut [f64], block: u32, x: Vec3) {
 
 /// One contact in stretched coordinates: u = F Σ terms + bias + softness λ.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Touch {
+pub(in crate::solvers) struct Touch {
     /// World axes to stretched contact axes: diag(k) times the frame.
     pub frame: Mat3,
     pub bias: Vec3,
@@ -77,7 +77,7 @@ impl Touch {
 
 /// Local copy of matrix, right-hand side and contacts; its pattern is kept as long as the problem's does not change.
 #[derive(Default)]
-pub(super) struct Island {
+pub(in crate::solvers) struct Island {
     /// Number of nodes and of rigid bodies.
     pub nodes: usize,
     pub bodies: usize,

@@ -12,18 +12,21 @@
 //! | coarse levels for larger islands | `lattice.rs`, `multigrid.rs` |
 //! | rigid bodies in it | `bodies.rs` |
 //! | what is tried where Newton fails | `fixed_point.rs` |
+//! | one preconditioned step at a time, mixed, instead of linear solves | `mixing.rs` |
 //!
 //! Converged when both the natural map (the yardstick's, [m/s]) and the momentum error ‖A v − b − Jᵀλ‖ in the norm of
 //! the inverse masses, over √(mass of the nodes) [m/s], are below `tolerance` times the velocity scale.
 
 mod bodies;
 mod fixed_point;
-mod island;
+pub(super) mod island;
 mod lattice;
+mod mixing;
 mod modes;
 mod multigrid;
 mod precondition;
 
+use super::cond::acceleration::Accelerator;
 use super::{SolveReport, Status, Trace, TraceRecord};
 use crate::contact::law::RoundLaw;
 use crate::contact::{ContactProblem, Solution, cone};
@@ -33,6 +36,16 @@ use fixed_point::FixedPoint;
 use island::Island;
 use modes::Modes;
 use precondition::Preconditioner;
+
+/// How a soft island is brought to its answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Inner {
+    /// Newton steps, each with a linear solve by flexible GMRES.
+    #[default]
+    Krylov,
+    /// One application of the preconditioner per step, mixed by Anderson's method; Newton where that stalls.
+    Mixing,
+}
 
 /// Settings of the solver of soft islands; the defaults are those that were measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,6 +62,10 @@ pub struct SoftSettings {
     pub krylov_steps: usize,
     /// Islands of at least this many unknowns use the lattice multigrid, where the problem has places.
     pub multigrid_from: usize,
+    /// How steps are found.
+    pub inner: Inner,
+    /// Most steps of the mixing.
+    pub mixing_steps: usize,
 }
 
 impl Default for SoftSettings {
@@ -60,6 +77,8 @@ impl Default for SoftSettings {
             fallback_steps: 150,
             krylov_steps: 60,
             multigrid_from: 3000,
+            inner: Inner::Krylov,
+            mixing_steps: 200,
         }
     }
 }
@@ -100,6 +119,7 @@ pub struct SoftSolver {
     preconditioner: Preconditioner,
     krylov: Fgmres,
     fixed_point: FixedPoint,
+    mixer: Accelerator,
     now: Iterate,
     last: Iterate,
     full: Iterate,
@@ -260,6 +280,13 @@ impl SoftSolver {
         self.measure_guess();
         let mut error = self.error(goal.heft);
         self.note(error, &mut goal);
+        if self.settings.inner == Inner::Mixing {
+            self.mix(&mut goal, trace);
+            error = goal.best;
+            self.now.v.clone_from(&self.best.v);
+            self.now.lambda.clone_from(&self.best.lambda);
+            self.measure_guess();
+        }
         for round in 0..self.settings.rounds {
             if round > 0 && goal.best > goal.tolerance {
                 error = self.fall_back(&mut goal, trace);
@@ -319,7 +346,7 @@ impl SoftSolver {
     fn fall_back(&mut self, goal: &mut Goal, trace: &mut dyn Trace) -> f64 {
         self.now.v.clone_from(&self.best.v);
         self.now.lambda.clone_from(&self.best.lambda);
-        self.fixed_point.start(&self.island);
+        self.fixed_point.start(&self.island, &self.now.v);
         let mut least = f64::INFINITY;
         for l in 1..=self.settings.fallback_steps {
             self.fixed_point.step(&self.island, &mut self.now);
@@ -391,18 +418,9 @@ impl SoftSolver {
 
     /// One linear solve with the current modes; updates `v`. Returns the number of products.
     fn linear_step(&mut self, floor: f64, forcing: f64) -> usize {
+        self.modes.constrain(&self.island, &mut self.now.v, true);
+        self.residual();
         let (island, now) = (&self.island, &mut self.now);
-        self.modes.constrain(island, &mut now.v, true);
-        // r = −S (A v − b − Jᵀ λ_held).
-        island.a.mul(&now.v, &mut now.r);
-        for (r, b) in now.r.iter_mut().zip(&island.b) {
-            *r -= b;
-        }
-        self.modes.subtract_held(island, &now.v, &mut now.r);
-        self.modes.restrict(island, &now.v, &mut now.r, true);
-        for r in &mut now.r {
-            *r = -*r;
-        }
         let start =
             now.r.iter().zip(&island.inverse_root).map(|(r, s)| (r * s) * (r * s)).sum::<f64>().sqrt();
         self.step.fill(0.0);
@@ -425,6 +443,20 @@ impl SoftSolver {
         }
         self.modes.constrain(island, &mut now.v, true);
         krylov.iterations
+    }
+
+    /// r = −S (A v − b − Jᵀ λ_held) at the current velocity.
+    fn residual(&mut self) {
+        let (island, now) = (&self.island, &mut self.now);
+        island.a.mul(&now.v, &mut now.r);
+        for (r, b) in now.r.iter_mut().zip(&island.b) {
+            *r -= b;
+        }
+        self.modes.subtract_held(island, &now.v, &mut now.r);
+        self.modes.restrict(island, &now.v, &mut now.r, true);
+        for r in &mut now.r {
+            *r = -*r;
+        }
     }
 
     /// Impulses, contact velocities and momentum error at the current velocity.

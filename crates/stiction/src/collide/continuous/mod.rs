@@ -1,0 +1,219 @@
+//! Continuous detection over a whole model: candidate pairs once per step, impacts of any motion from there (CR 5.1–5.2).
+//!
+//! 1. [`find_candidates`](Continuous::find_candidates): boxes of faces, edges and segments, extended by 3·dt·v, go into one tree
+//!    per surface; pairs of boxes that meet give candidate lists vertex–face and edge–edge.
+//! 2. [`impacts`](Continuous::impacts): every candidate is tried on the straight ways of its vertices from the start of the step
+//!    to another state. Surfaces of which a vertex left its box are queried again first, so that nothing is missed.
+//!
+//! | covered | how |
+//! |---|---|
+//! | soft bodies and cloth among each other and, with `self_contact`, themselves | all their faces, edges and vertices |
+//! | soft bodies against rigid shapes | corners, edges and faces of the shape; balls and capsules by their radius; half-spaces. Cylinders count as prisms. Without `rigid_edges` only vertices of the soft body count |
+//! | rods among each other and against rigid shapes | segments with a radius |
+//!
+//! Rigid bodies among each other are no part of it. An impact is a [`Contact`] that is linearised at the start of the step, with
+//! the normal and the weights of the impact: a step that obeys it does not get there.
+//!
+//! Two features that start at the distance d₀ are kept apart by a floor: thicknesses and radii plus a small separation,
+//! and at least a fifth of what d₀ is above the thickness. So whatever moves without an impact ends up apart, to the
+//! last digit. Features that touch already (d₀ at rounding) cannot be kept apart and are counted instead.
+
+mod hits;
+mod patch;
+
+use super::broad::{Bounds, Sweep};
+use super::material::rule;
+use super::skin::{Skin, Source};
+use super::solid::Solid;
+use super::{Collider, Contact};
+use crate::coords::{SoftId, State};
+use crate::linalg::Vec3;
+use crate::scene::{Model, Owner};
+use hits::Job;
+use patch::Patch;
+use rayon::prelude::*;
+
+/// Surfaces are kept this share of the smaller size apart, thicknesses not counted: below, a contact is an impact.
+const SEPARATION: f64 = 2e-4;
+
+/// An impact on the way from one state to another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hit {
+    /// Share of the way, 0 to 1; never later than the true impact.
+    pub time: f64,
+    /// The contact that keeps the features apart, linearised at the start of the way.
+    pub contact: Contact,
+    /// To whom the features belong: bodies, particles or whole solids.
+    pub owners: [Owner; 2],
+}
+
+/// Candidates and impacts of all soft surfaces, rods and what they may meet; owns its buffers.
+pub struct Continuous {
+    patches: Vec<Patch>,
+    /// Shapes that are half-spaces.
+    planes: Vec<usize>,
+    sweep: Sweep,
+    jobs: Vec<Job>,
+    count: usize,
+    /// Pairs of patches that come near each other.
+    near: Vec<(u32, u32)>,
+    /// Pairs of features that touched at the start of the way last asked for.
+    touching: usize,
+}
+
+impl Continuous {
+    /// For one model.
+    pub fn new(model: &Model) -> Continuous {
+        let (solids, sizes) = Collider::solids(model);
+        let soft = (0..model.solids.len()).filter_map(|k| Skin::of_soft(model, SoftId(k as u32)));
+        let mut patches: Vec<Patch> = soft.map(|skin| Patch::new(model, skin)).collect();
+        let has_rods = !model.rods.is_empty();
+        let mut planes = Vec::new();
+        if has_rods || !patches.is_empty() {
+            for (k, shape) in model.shapes.iter().enumerate() {
+                if matches!(model.whole(shape.owner), Owner::Solid(_)) {
+                    continue;
+                }
+                match Skin::of_shape(model, crate::coords::ShapeId(k as u32), &solids[k], sizes[k]) {
+                    Some(skin) => patches.push(Patch::new(model, skin)),
+                    None if matches!(solids[k], Solid::Plane) => planes.push(k),
+                    None => {}
+                }
+            }
+        }
+        Continuous {
+            patches,
+            planes,
+            sweep: Sweep::default(),
+            jobs: Vec::new(),
+            count: 0,
+            near: Vec::new(),
+            touching: 0,
+        }
+    }
+
+    /// Finds the pairs of features that may meet within the next `h` seconds: those whose boxes meet when extended by
+    /// 3·h·v. Call it once per step, before [`impacts`](Continuous::impacts).
+    pub fn find_candidates(&mut self, model: &Model, state: &State, h: f64) {
+        self.patches.par_iter_mut().for_each(|p| p.place(model, state, h));
+        self.find_near(model);
+        let patches = &self.patches;
+        self.jobs[..self.count].par_iter_mut().for_each(|job| job.find(model, patches));
+    }
+
+    /// Numbers of vertex–face and of edge–edge candidates.
+    pub fn candidates(&self) -> (usize, usize) {
+        let jobs = &self.jobs[..self.count];
+        (jobs.iter().map(|j| j.faces.len()).sum(), jobs.iter().map(|j| j.edges.len()).sum())
+    }
+
+    /// Pairs of features that touched at the start of the last way, and so could not be kept apart.
+    pub fn touching(&self) -> usize {
+        self.touching
+    }
+
+    /// All impacts on the straight ways of the vertices from `state`, for which candidates were found, to `ahead`; sorted by
+    /// the key of their contacts. Of several faces in the way of one vertex, and of several edges in the way of one edge,
+    /// the first counts.
+    pub fn impacts(&mut self, model: &Model, state: &State, ahead: &State, hits: &mut Vec<Hit>) {
+        hits.clear();
+        self.patches.par_iter_mut().for_each(|p| p.lead_to(model, ahead));
+        if self.patches.iter().any(|p| p.left) {
+            // Boxes hold the new ways too; pairs of surfaces that stayed in theirs keep their lists.
+            self.patches.par_iter_mut().filter(|p| p.left).for_each(Patch::extend);
+            self.find_near(model);
+            let patches = &self.patches;
+            self.jobs[..self.count].par_iter_mut().for_each(|job| {
+                if job.is_stale(patches) {
+                    job.find(model, patches);
+                }
+            });
+            self.patches.iter_mut().for_each(|p| p.left = false);
+        }
+        let patches = &self.patches;
+        self.jobs[..self.count].par_iter_mut().for_each(|job| job.test(model, state, patches));
+        self.touching = 0;
+        for job in &self.jobs[..self.count] {
+            hits.extend_from_slice(&job.hits);
+            self.touching += job.touching;
+        }
+        for &plane in &self.planes {
+            for patch in &self.patches {
+                hits::on_plane(model, (state, ahead), plane, patch, hits);
+            }
+        }
+        hits.sort_unstable_by(|a, b| a.contact.key.cmp(&b.contact.key).then(a.time.total_cmp(&b.time)));
+        hits.dedup_by_key(|h| h.contact.key);
+    }
+
+    /// Pairs of patches whose boxes meet, each with a job; jobs of pairs that were known keep their lists.
+    fn find_near(&mut self, model: &Model) {
+        self.sweep.bounds.clear();
+        for (k, p) in self.patches.iter().enumerate() {
+            let span = p.tree.span();
+            if span.min.is_finite() {
+                self.sweep.bounds.push(Bounds { min: span.min, max: span.max, shape: k as u32 });
+            }
+        }
+        self.near.clear();
+        let (near, patches) = (&mut self.near, &self.patches);
+        self.sweep.pairs(|a, b| {
+            if may_meet(model, &patches[a as usize], &patches[b as usize]) {
+                near.push((a, b));
+            }
+        });
+        near.extend(
+            (0..patches.len() as u32).filter(|k| patches[*k as usize].skin.self_contact).map(|k| (k, k)),
+        );
+        near.sort_unstable();
+        // Known pairs keep their lists: both are sorted.
+        let mut jobs = std::mem::take(&mut self.jobs);
+        let known: Vec<(u32, u32)> = jobs[..self.count].iter().map(|j| j.pair).collect();
+        let spare = known.iter().enumerate().filter(|(_, p)| self.near.binary_search(p).is_err());
+        let mut spare: Vec<usize> = spare.map(|(i, _)| i).chain(self.count..jobs.len()).collect();
+        for &pair in &self.near {
+            if known.binary_search(&pair).is_err() {
+                let i = spare.pop().unwrap_or_else(|| {
+                    jobs.push(Job::default());
+                    jobs.len() - 1
+                });
+                jobs[i].renew(pair);
+            }
+        }
+        // Those in use first, by pair.
+        jobs.sort_by_key(|j| (self.near.binary_search(&j.pair).is_err(), j.pair));
+        self.jobs = jobs;
+        self.count = self.near.len();
+    }
+}
+
+/// True for patches of which one may run into the other; see the front page.
+fn may_meet(model: &Model, a: &Patch, b: &Patch) -> bool {
+    let (one, two) = (a.skin.owner(), b.skin.owner());
+    let is_soft = |p: &Patch| matches!(p.skin.source, Source::Soft(_));
+    let is_link = |o: Owner| matches!(o, Owner::Body(b) if model.bodies[b.index()].link.is_some());
+    one != two
+        && (a.moves || b.moves)
+        && (is_soft(a) || is_soft(b) || is_link(one) || is_link(two))
+        && !model.are_near_links(one, two)
+        && rule(model, one, two).is_none_or(|r| r.collide)
+}
+
+/// How far apart [m] two patches are kept, thicknesses not counted.
+fn separation(a: &Skin, b: &Skin) -> f64 {
+    SEPARATION * a.size.min(b.size)
+}
+
+/// The distance [m] that features are kept apart which start at `distance`.
+fn floor(distance: f64, thickness: f64, separation: f64) -> f64 {
+    const KEEP: f64 = 0.2;
+    match distance - thickness {
+        apart if apart > 0.0 => thickness + separation.min(KEEP * apart),
+        _ => separation.min(KEEP * distance),
+    }
+}
+
+/// A weighted mean of some of these.
+fn mean(x: &[Vec3], of: &[u32], w: &[f64]) -> Vec3 {
+    of.iter().zip(w).map(|(k, w)| x[*k as usize] * *w).sum()
+}

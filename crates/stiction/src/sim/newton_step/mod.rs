@@ -1,0 +1,232 @@
+//! The fully implicit step of non-smooth Newton (Macklin et al. 2019, (46)–(50)): unknowns (u, λ), true gaps.
+//!
+//! Nothing is linearised beforehand: contacts keep their normals for the step (9), but gaps, joints and strains are those of
+//! `q⁺ = q⁻ ⊞ h u` at every iterate, and joints and elements are rows in compliance form beside the contacts, hard ones
+//! with none.
+//!
+//! | paper | here |
+//! |---|---|
+//! | equations of motion (46)–(50), residual (57), (58) | `motion.rs` |
+//! | contacts (9), friction basis D | `contacts.rs` |
+//! | joints, springs (4)–(8), strains (75)–(85), activation | `bilateral.rs` |
+//! | geometric stiffness (70)–(74) | `geometric.rs` |
+//! | loop, Schur complement, linear solvers | [`crate::solvers::newton`] |
+//!
+//! Corrections: configurations restart from q⁻ at every iterate (N3, (63) prints qⁿ); ũ takes M̃⁻¹ of velocity-sized
+//! forces with the gyroscopic torque (N12).
+
+mod bilateral;
+mod contacts;
+mod geometric;
+mod motion;
+mod row_builder;
+
+use crate::collide::{Collider, Contact};
+use crate::contact::warm::{Carried, Matching, WarmCache};
+use crate::coords::{ShapeId, State};
+use crate::error::{SceneError, StepError};
+use crate::linalg::Vec3;
+use crate::scene::Model;
+use crate::solvers::newton::{Iterate, LinearSettings, Look, Newton, NewtonSettings, Start};
+use motion::Motion;
+
+/// Strain rows of tetrahedra.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ElementRows {
+    /// The three principal stretches, as the paper has hyperelastic materials (9.2.2).
+    Principal,
+    /// Stretches and shears in the principal frame: six rows, as the paper has linear materials (85).
+    #[default]
+    Corotated,
+}
+
+/// Which dofs get the secant approximation of geometric stiffness.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GeometricStiffness {
+    /// None: H = M.
+    Off,
+    /// Particles, as in the paper's examples (Sec. 11).
+    #[default]
+    Particles,
+}
+
+/// How to step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NonlinearSettings {
+    /// The Newton loop; [`Start::Warm`] carries the multipliers of contacts, joints and elements over.
+    pub newton: NewtonSettings,
+    /// Strain rows.
+    pub elements: ElementRows,
+    /// Geometric stiffness.
+    pub geometric: GeometricStiffness,
+    /// Contact compliance [m/N]: C_n + e λ_n takes the place of C_n (10.3); 0 is rigid.
+    pub contact_compliance: f64,
+}
+
+impl Default for NonlinearSettings {
+    fn default() -> Self {
+        NonlinearSettings {
+            newton: NewtonSettings::default(),
+            elements: ElementRows::default(),
+            geometric: GeometricStiffness::default(),
+            contact_compliance: 0.0,
+        }
+    }
+}
+
+impl NonlinearSettings {
+    /// The paper's with another number of Newton iterations and another linear solver.
+    pub fn with(iterations: usize, linear: LinearSettings) -> NonlinearSettings {
+        let newton = NewtonSettings { iterations, linear, ..NewtonSettings::default() };
+        NonlinearSettings { newton, ..NonlinearSettings::default() }
+    }
+}
+
+/// What a step took and reached.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NonlinearReport {
+    /// Contacts of the step.
+    pub contacts: usize,
+    /// Rows of joints and springs.
+    pub rows: usize,
+    /// Tetrahedra.
+    pub tets: usize,
+    /// Newton iterations.
+    pub iterations: usize,
+    /// Iterations of the linear solver.
+    pub linear: usize,
+    /// Velocity error of the last iterate relative to the velocity scale: natural maps, equations and momentum.
+    pub error: f64,
+    /// Deepest penetration at the end of the step [m].
+    pub penetration: f64,
+    /// A linear solve broke down.
+    pub broken: bool,
+    /// Line searches that stalled.
+    pub stalls: usize,
+    /// Seconds: contact detection, assembly, linear solves.
+    pub times: [f64; 3],
+}
+
+/// Steps a model by (46)–(50). Owns every buffer that a step needs.
+pub struct NonlinearStepper {
+    settings: NonlinearSettings,
+    collider: Collider,
+    contacts: Vec<Contact>,
+    motion: Motion,
+    newton: Newton<f64>,
+    x: Iterate<f64>,
+    warm: WarmCache,
+    matching: Matching,
+    forces: Vec<Vec3>,
+    looks: Vec<Look>,
+    report: NonlinearReport,
+}
+
+impl NonlinearStepper {
+    /// For a model. Rods, sheets, fibres and viscosity have no compliance form here.
+    pub fn new(model: &Model, settings: NonlinearSettings) -> Result<NonlinearStepper, SceneError> {
+        let refuse = |item: String, what: &str| {
+            Err(SceneError::new(item, format!("{what} in the non-linear Newton step; use another solver")))
+        };
+        if let Some(r) = model.rods.first() {
+            return refuse(format!("rod `{}`", r.name), "rods have no compliance rows");
+        }
+        for (i, s) in model.solids.iter().enumerate() {
+            if model.sheets.iter().any(|sheet| sheet.solid.index() == i) {
+                return refuse(format!("cloth `{}`", s.name), "cloth has no compliance rows");
+            }
+            let d = s.elements.damping();
+            if d.mass != 0.0 || d.stiffness != 0.0 || d.viscosity != 0.0 {
+                return refuse(format!("soft body `{}`", s.name), "damping is not modelled");
+            }
+            if (0..s.tets.len()).any(|t| !s.elements.element(t).fibres.is_empty()) {
+                return refuse(format!("soft body `{}`", s.name), "fibres have no compliance rows");
+            }
+        }
+        Ok(NonlinearStepper {
+            settings,
+            collider: Collider::new(model),
+            contacts: Vec::new(),
+            motion: Motion::new(model, settings),
+            newton: Newton::default(),
+            x: Iterate::default(),
+            warm: WarmCache::default(),
+            matching: Matching::default(),
+            forces: Vec::new(),
+            looks: Vec::new(),
+            report: NonlinearReport::default(),
+        })
+    }
+
+    /// One step of `h` seconds.
+    pub fn step(&mut self, model: &Model, state: &mut State, h: f64) -> Result<&NonlinearReport, StepError> {
+        if !(h.is_finite() && h > 0.0) {
+            return Err(StepError::TimeStep(h));
+        }
+        super::velocity_step::check_finite(model, state)?;
+        let clock = std::time::Instant::now();
+        self.collider.detect(model, state, h, &mut self.contacts);
+        let collided = clock.elapsed().as_secs_f64();
+
+        let reach = |s: ShapeId| model.shapes[s.index()].scale;
+        self.warm.carry(
+            self.contacts.iter().map(|c| (c.key, c.point)),
+            |key| super::velocity_step::SAME_CONTACT * reach(key.shape_a).min(reach(key.shape_b)),
+            &mut self.matching,
+            &mut self.forces,
+        );
+        self.motion.begin(model, state, &self.contacts, h, &mut self.newton.system);
+        let warm = self.settings.newton.start == Start::Warm;
+        self.motion.start(&self.forces, warm.then_some(&self.x), self.settings.newton.start);
+        let mut x = std::mem::take(&mut self.motion.first);
+        self.looks.clear();
+        let looks = &mut self.looks;
+        let mut equations = self.motion.equations(model);
+        let did = self.newton.run(&mut equations, &mut x, &self.settings.newton, &mut |l| looks.push(*l));
+        let penetration = self.motion.finish(model, state, &x);
+        self.x = x;
+
+        self.forces.clear();
+        self.warm.entries.clear();
+        for (i, c) in self.contacts.iter().enumerate() {
+            let force = c.frame.transpose() * (self.motion.contact_impulse(&self.x, i) / h);
+            self.forces.push(force);
+            self.warm.entries.push(Carried { key: c.key, force, point: c.point });
+        }
+        super::velocity_step::check_finite(model, state)?;
+        let all = clock.elapsed().as_secs_f64();
+        self.report = NonlinearReport {
+            contacts: self.contacts.len(),
+            rows: self.motion.bilateral_rows(),
+            tets: self.motion.tets(),
+            iterations: did.iterations,
+            linear: did.linear,
+            error: did.error,
+            penetration,
+            broken: did.broken,
+            stalls: did.stalls,
+            times: [collided, all - collided - did.solving, did.solving],
+        };
+        Ok(&self.report)
+    }
+
+    /// The report of the last step.
+    pub fn report(&self) -> &NonlinearReport {
+        &self.report
+    }
+
+    /// Every iterate of the last step.
+    pub fn looks(&self) -> &[Look] {
+        &self.looks
+    }
+
+    /// The contacts of the last step with the force [N], world axes, on side a.
+    pub fn contacts(&self) -> impl Iterator<Item = (&Contact, Vec3)> {
+        self.contacts.iter().zip(self.forces.iter().copied())
+    }
+
+    /// The Newton system of the last iterate, for experiments with linear solvers.
+    pub fn system(&self) -> &crate::solvers::newton::schur::Schur<f64> {
+        &self.newton.system
+    }
+}

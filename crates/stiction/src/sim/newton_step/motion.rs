@@ -1,0 +1,508 @@
+//! The discrete equations of motion (46)–(50) and their linearisation (53)–(58).
+
+use super::bilateral::{SoftRow, activate, joint_rows, spring_row, strain_rows};
+use super::contacts::HeldContact;
+use super::geometric::secant;
+use super::row_builder::RowBuilder;
+use super::{ElementRows, GeometricStiffness, NonlinearSettings};
+use crate::collide::Contact;
+use crate::contact::law::RoundLaw;
+use crate::coords::State;
+use crate::elastic::{CorotatedStretch, PrincipalStretch, Rows};
+use crate::linalg::Vec3;
+use crate::scene::{Measure, Model, Owner};
+use crate::solvers::newton::rows::{Factors, bounded_row, contact_rows};
+use crate::solvers::newton::schur::Schur;
+use crate::solvers::newton::{Derivative, Equations, Iterate, Start};
+
+/// Everything that is held fixed for the step, and the memory of its linearisations.
+pub struct Motion {
+    settings: NonlinearSettings,
+    h: f64,
+    start: State,
+    there: State,
+    /// ũ: the velocity without constraints.
+    free: Vec<f64>,
+    held: Vec<HeldContact>,
+    soft: Vec<SoftRow>,
+    /// Angles of the axes of joints, counted through full turns.
+    angles: Vec<f64>,
+    /// Places of solids' tets: (solid, tet).
+    tets: Vec<(u32, u32)>,
+    pressure: Vec<f64>,
+    row: RowBuilder,
+    d: Vec<f64>,
+    force: Vec<f64>,
+    /// Velocity of the rows of contacts.
+    u: Vec<Vec3>,
+    speed: f64,
+    /// The first iterate.
+    pub first: Iterate<f64>,
+    /// Jᵀλ of elements and springs at two iterates, masses and secants of particles.
+    before: Vec<f64>,
+    after: Vec<f64>,
+    change: Vec<f64>,
+    mass: Vec<f64>,
+    stiff: Vec<f64>,
+    is_particle: Vec<bool>,
+    bilateral: usize,
+}
+
+impl Motion {
+    /// For a model.
+    pub fn new(model: &Model, settings: NonlinearSettings) -> Motion {
+        let tets = model.solids.iter().enumerate();
+        let tets = tets.flat_map(|(s, solid)| (0..solid.tets.len()).map(move |t| (s as u32, t as u32)));
+        let tets: Vec<_> = tets.collect();
+        let mut is_particle = vec![false; model.layout.nv()];
+        let mut mass = vec![0.0; model.layout.nv()];
+        for n in &model.nodes {
+            is_particle[n.dof..n.dof + 3].fill(true);
+            mass[n.dof..n.dof + 3].fill(n.mass);
+        }
+        let blocks: usize = model.joints.iter().map(|j| j.blocks.len()).sum();
+        Motion {
+            settings,
+            h: 0.0,
+            start: State::default(),
+            there: State::default(),
+            free: Vec::new(),
+            held: Vec::new(),
+            soft: Vec::new(),
+            angles: vec![0.0; model.joints.len()],
+            pressure: vec![0.0; tets.len()],
+            tets,
+            row: RowBuilder::default(),
+            d: Vec::new(),
+            force: Vec::new(),
+            u: Vec::new(),
+            speed: 1.0,
+            first: Iterate::default(),
+            before: Vec::new(),
+            after: Vec::new(),
+            change: Vec::new(),
+            mass,
+            stiff: Vec::new(),
+            is_particle,
+            bilateral: 3 * blocks + model.springs.len(),
+        }
+    }
+
+    /// Rows of joints and springs.
+    pub fn bilateral_rows(&self) -> usize {
+        self.bilateral
+    }
+
+    /// Number of tetrahedra.
+    pub fn tets(&self) -> usize {
+        self.tets.len()
+    }
+
+    fn strain_rows_per_tet(&self) -> usize {
+        match self.settings.elements {
+            ElementRows::Principal => 3,
+            ElementRows::Corotated => 6,
+        }
+    }
+
+    fn rows(&self) -> usize {
+        3 * self.held.len() + self.bilateral + self.strain_rows_per_tet() * self.tets.len()
+    }
+
+    /// Fixes contacts, masses and ũ for a step.
+    pub fn begin(&mut self, model: &Model, state: &State, contacts: &[Contact], h: f64, s: &mut Schur<f64>) {
+        self.h = h;
+        self.start.clone_from(state);
+        self.there.clone_from(state);
+        self.there.t = state.t + h;
+        self.held.clear();
+        self.held.extend(contacts.iter().map(|c| HeldContact::new(model, state, c, h)));
+        // ũ = u⁻ + h M̃⁻¹ f, with the gyroscopic torque (correction N12).
+        self.free.clone_from(&state.v);
+        s.mass.clear();
+        let mut blocks: Vec<(usize, usize)> = Vec::new();
+        for (i, b) in model.bodies.iter().enumerate() {
+            if b.block.is_none() {
+                continue;
+            }
+            let r = state.rigid_pose(b.q).rotation;
+            let w = Vec3::from_slice(&state.v[b.dof + 3..]);
+            let (mut force, mut torque) = (b.mass * model.gravity, -w.cross(b.world_inertia(r) * w));
+            for f in model.forces.iter().filter(|f| f.target == Owner::Body(crate::coords::BodyId(i as u32)))
+            {
+                let share = f.share(state.t, h);
+                force += share * f.force;
+                torque += share * (f.torque + (r * f.at).cross(f.force));
+            }
+            add(&mut self.free, b.dof, force * (h / b.mass));
+            add(&mut self.free, b.dof + 3, b.world_inertia_inverse(r) * torque * h);
+            blocks.push((b.dof, i));
+        }
+        for n in &model.nodes {
+            add(&mut self.free, n.dof, model.gravity * h);
+        }
+        for f in &model.forces {
+            match f.target {
+                Owner::Node(n) => {
+                    let n = &model.nodes[n.index()];
+                    add(&mut self.free, n.dof, f.share(state.t, h) * f.force * (h / n.mass));
+                }
+                Owner::Solid(solid) => {
+                    let nodes = &model.nodes[model.solids[solid.index()].nodes.clone()];
+                    let mass: f64 = nodes.iter().map(|n| n.mass).sum();
+                    for n in nodes {
+                        add(&mut self.free, n.dof, f.share(state.t, h) * f.force * (h / mass));
+                    }
+                }
+                Owner::Body(_) => {}
+            }
+        }
+        // M̃ (40) in the order of the dofs.
+        blocks.extend(model.nodes.iter().enumerate().map(|(i, n)| (n.dof, i)));
+        blocks.sort_unstable();
+        for (dof, i) in blocks {
+            if self.is_particle[dof] {
+                let m = model.nodes[i].mass;
+                s.mass.push(&[m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, m], 3);
+            } else {
+                let b = &model.bodies[i];
+                let inertia = b.world_inertia(state.rigid_pose(b.q).rotation);
+                let mut block = [0.0; 36];
+                for k in 0..3 {
+                    block[7 * k] = b.mass;
+                    for l in 0..3 {
+                        block[6 * (3 + k) + 3 + l] = inertia.col(l)[k];
+                    }
+                }
+                s.mass.push(&block, 6);
+            }
+        }
+        for (i, j) in model.joints.iter().enumerate() {
+            let x = j.place(j.poses(model, state)).measure(Measure::Twist).0;
+            self.angles[i] =
+                x + std::f64::consts::TAU * ((self.angles[i] - x) / std::f64::consts::TAU).round();
+        }
+        self.pressure.fill(0.0);
+        let mut first = 0;
+        for solid in &model.solids {
+            for (inflation, tets) in &solid.inflations {
+                for &t in tets {
+                    self.pressure[first + t as usize] = inflation.at(state.t + h);
+                }
+            }
+            first += solid.tets.len();
+        }
+        let fall = model.gravity.length() * h;
+        self.speed = fall.max(self.free.iter().fold(f64::MIN_POSITIVE, |m, v| m.max(v.abs())));
+        // Blocks of rows, for block-diagonal preconditioners.
+        s.blocks.clear();
+        let joints = self.bilateral - model.springs.len();
+        let width = self.strain_rows_per_tet();
+        let widths = std::iter::repeat_n(3, self.held.len() + joints / 3)
+            .chain(std::iter::repeat_n(1, model.springs.len()))
+            .chain(std::iter::repeat_n(width, self.tets.len()));
+        let mut at = 0u32;
+        for w in widths {
+            s.blocks.push(at);
+            at += w as u32;
+        }
+        s.blocks.push(at);
+    }
+
+    /// The first iterate: nothing, the free velocity, or what the last step left (`carried` and contact forces).
+    pub fn start(&mut self, contact_forces: &[Vec3], carried: Option<&Iterate<f64>>, start: Start) {
+        let rows = self.rows();
+        let x = &mut self.first;
+        x.u.clear();
+        x.u.resize(self.free.len(), 0.0);
+        x.lambda.clear();
+        x.lambda.resize(rows, 0.0);
+        match (start, carried) {
+            (Start::Zero, _) | (Start::Warm, None) => {}
+            (Start::Free, _) => x.u.copy_from_slice(&self.free),
+            (Start::Warm, Some(last)) => {
+                x.u.copy_from_slice(&self.start.v);
+                for (c, f) in contact_forces.iter().enumerate() {
+                    let l = (self.held[c].to_frame(*f) * self.h).to_array();
+                    x.lambda[3 * c..3 * c + 3].copy_from_slice(&[l[0].max(0.0), l[1], l[2]]);
+                }
+                // Joints, springs and elements stand at the end, and are always the same.
+                let rest = rows - 3 * self.held.len();
+                if last.lambda.len() >= rest {
+                    let from = last.lambda.len() - rest;
+                    x.lambda[rows - rest..].copy_from_slice(&last.lambda[from..]);
+                }
+            }
+        }
+    }
+
+    /// Impulse of contact `c` in its frame (unstretched).
+    pub fn contact_impulse(&self, x: &Iterate<f64>, c: usize) -> Vec3 {
+        Vec3::from_slice(&x.lambda[3 * c..]) * self.held[c].stretch
+    }
+
+    /// Moves the state to the end of the step; returns the deepest penetration there [m].
+    pub fn finish(&mut self, model: &Model, state: &mut State, x: &Iterate<f64>) -> f64 {
+        self.place(model, &x.u);
+        state.q.clone_from(&self.there.q);
+        state.v.clone_from(&x.u);
+        state.t = self.there.t;
+        self.held.iter().map(|c| -c.gap(model, state)).fold(0.0, f64::max)
+    }
+
+    /// q = q⁻ ⊞ h u (50), (63) from the start of the step (correction N3).
+    fn place(&mut self, model: &Model, u: &[f64]) {
+        self.there.q.clone_from(&self.start.q);
+        self.d.clear();
+        self.d.extend(u.iter().map(|u| self.h * u));
+        self.there.retract(&model.layout, &self.d);
+    }
+
+    /// The equations for a Newton loop.
+    pub fn equations<'a>(&'a mut self, model: &'a Model) -> MotionEquations<'a> {
+        MotionEquations { motion: self, model }
+    }
+
+    /// g = M d with the mass itself, not H.
+    fn momentum(&self, s: &mut Schur<f64>) {
+        s.mass.mul(&self.d, &mut s.g);
+        for k in (0..self.d.len()).filter(|&k| self.is_particle[k]) {
+            s.g[k] = self.mass[k] * self.d[k];
+        }
+    }
+
+    /// Strains of tet `k`, its vertices' places, and a call with them.
+    fn with_tet<R>(
+        &self,
+        model: &Model,
+        k: usize,
+        three: impl FnOnce(&PrincipalStretch, [Vec3; 4]) -> R,
+        six: impl FnOnce(&CorotatedStretch, [Vec3; 4]) -> R,
+    ) -> R {
+        let (solid, t) = self.tets[k];
+        let solid = &model.solids[solid as usize];
+        let vertices = solid.tets[t as usize];
+        let x = vertices.map(|v| solid.vertices[v as usize].position(model, &self.there));
+        let (tet, material) = (solid.elements.element(t as usize).tet, solid.elements.material(t as usize));
+        match self.settings.elements {
+            ElementRows::Principal => {
+                let mut rows = PrincipalStretch::new(tet, material, &x);
+                activate(&mut rows, tet.volume, self.pressure[k]);
+                three(&rows, x)
+            }
+            ElementRows::Corotated => {
+                let mut rows = CorotatedStretch::new(tet, material, &x);
+                activate(&mut rows, tet.volume, self.pressure[k]);
+                six(&rows, x)
+            }
+        }
+    }
+
+    /// Jᵀλ of springs and elements at the configuration of `u`, on particles.
+    fn element_forces(&mut self, model: &Model, u: &[f64], lambda: &[f64], out: &mut Vec<f64>) {
+        self.place(model, u);
+        out.clear();
+        out.resize(u.len(), 0.0);
+        let width = self.strain_rows_per_tet();
+        let first = 3 * self.held.len() + self.bilateral;
+        let at = |k: usize| first + width * k;
+        for k in 0..self.tets.len() {
+            let (solid, t) = self.tets[k];
+            let solid = &model.solids[solid as usize];
+            let vertices = solid.tets[t as usize];
+            let mut push = |v: usize, f: Vec3| {
+                if let crate::coords::Anchor::Node(n) = solid.vertices[vertices[v] as usize] {
+                    add(out, model.nodes[n.index()].dof, f);
+                }
+            };
+            let l = &lambda[at(k)..at(k) + width];
+            let sum3 = |rows: &PrincipalStretch| transposed(rows, l);
+            let sum6 = |rows: &CorotatedStretch| transposed(rows, l);
+            let forces = self.with_tet(model, k, |r, _| sum3(r), |r, _| sum6(r));
+            for v in 0..4 {
+                push(v, forces[v]);
+            }
+        }
+        let springs = first - model.springs.len();
+        for (i, s) in model.springs.iter().enumerate() {
+            let n = s.span(model, &self.there).try_normalize().unwrap_or(Vec3::ZERO);
+            for (end, sign) in s.ends.iter().zip([-1.0, 1.0]) {
+                for (anchor, w) in end {
+                    if let crate::coords::Anchor::Node(node) = *anchor {
+                        add(out, model.nodes[node.index()].dof, sign * *w * lambda[springs + i] * n);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Bᵀλ by vertex.
+fn transposed<const M: usize>(rows: &Rows<M>, lambda: &[f64]) -> [Vec3; 4] {
+    std::array::from_fn(|a| (0..M).map(|r| rows.b[r][a] * lambda[r]).sum())
+}
+
+/// [`Motion`] with its model.
+pub struct MotionEquations<'a> {
+    motion: &'a mut Motion,
+    model: &'a Model,
+}
+
+impl Equations<f64> for MotionEquations<'_> {
+    fn linearize(&mut self, x: &Iterate<f64>, s: &mut Schur<f64>) {
+        let (m, model) = (&mut *self.motion, self.model);
+        m.place(model, &x.u);
+        // J at this configuration.
+        s.j.clear();
+        let mut row = std::mem::take(&mut m.row);
+        for c in &m.held {
+            c.add_rows(model, &m.there, &mut row, &mut s.j);
+        }
+        m.soft.clear();
+        for (i, j) in model.joints.iter().enumerate() {
+            joint_rows(model, (&m.start, &m.there), j, m.h, m.angles[i], &mut row, &mut s.j, &mut m.soft);
+        }
+        for i in 0..model.springs.len() {
+            spring_row(model, &m.there, i, m.h, &mut row, &mut s.j, &mut m.soft);
+        }
+        let rows = m.rows();
+        s.compliance.reset(rows);
+        s.h.clear();
+        s.h.resize(rows, 0.0);
+        s.scale.clear();
+        s.scale.resize(rows, 1.0);
+        s.known.clear();
+        s.known.resize(rows, 0.0);
+        let width = m.strain_rows_per_tet();
+        let mut at = 3 * m.held.len() + m.bilateral;
+        let h = m.h;
+        for k in 0..m.tets.len() {
+            let (solid, t) = m.tets[k];
+            let solid = &model.solids[solid as usize];
+            let anchors = solid.tets[t as usize].map(|v| &solid.vertices[v as usize]);
+            // E (σ + λ)/h, and E/h² in C                                     (80), (84)
+            let lambda = &x.lambda[at..at + width];
+            let s = std::cell::RefCell::new((&mut *s, &mut row));
+            m.with_tet(
+                model,
+                k,
+                |rows, x| {
+                    let (s, row) = &mut *s.borrow_mut();
+                    strain_rows(model, &m.there, anchors, &x, rows, row, &mut s.j);
+                    put_strains(s, at, rows, lambda, h);
+                },
+                |rows, x| {
+                    let (s, row) = &mut *s.borrow_mut();
+                    strain_rows(model, &m.there, anchors, &x, rows, row, &mut s.j);
+                    put_strains(s, at, rows, lambda, h);
+                },
+            );
+            at += width;
+        }
+        m.row = row;
+        s.rows_changed();
+        // Contacts: φ_n(C_n/h, λ_n) and φ_f(Dᵀu, λ_f)                         (48), (49)
+        m.u.clear();
+        let settings = &m.settings.newton;
+        for (c, contact) in m.held.iter().enumerate() {
+            let i = 3 * c;
+            let driven = contact.driven();
+            let soft = m.settings.contact_compliance / (h * h);
+            let u = [
+                contact.gap(model, &m.there) / h + soft * x.lambda[i],
+                s.j.mul_row(i + 1, &x.u) + driven.y,
+                s.j.mul_row(i + 2, &x.u) + driven.z,
+            ];
+            m.u.push(Vec3::from_array(u));
+            let lambda = [x.lambda[i], x.lambda[i + 1], x.lambda[i + 2]];
+            let w = std::array::from_fn(|k| s.w_diagonal()[i + k] + if k == 0 { soft } else { 0.0 });
+            let RoundLaw::Cone(mu) = contact.law else { unreachable!("contacts have cones") };
+            let r = Factors::of_contact(settings.scaling, w, h);
+            for (k, row) in contact_rows(settings, mu, u, lambda, [soft, 0.0, 0.0], r).into_iter().enumerate()
+            {
+                s.h[i + k] = row.residual;
+                s.scale[i + k] = row.scale;
+                s.compliance.diagonal[i + k] = row.compliance;
+                s.known[i + k] = row.known;
+            }
+        }
+        // Joints and springs                                                 (47)
+        for (k, soft) in m.soft.iter().enumerate() {
+            let i = 3 * m.held.len() + k;
+            let w = s.w_diagonal()[i];
+            let u = soft.value + soft.rate * s.j.mul_row(i, &x.u) + soft.softness * x.lambda[i];
+            let r = Factors::of_bounds(settings.scaling, [w + soft.softness; 3], h).r[0];
+            let row = bounded_row(settings, soft.bounds, u, x.lambda[i], soft.softness, r);
+            s.h[i] = row.residual;
+            s.scale[i] = row.scale;
+            s.compliance.diagonal[i] = row.compliance;
+            s.known[i] = row.known;
+        }
+        // g = M (u − ũ) − Jᵀλ                                                (57)
+        s.g.resize(x.u.len(), 0.0);
+        m.d.clear();
+        m.d.extend(x.u.iter().zip(&m.free).map(|(u, f)| u - f));
+        m.momentum(s);
+        let literal = settings.derivative == Derivative::Literal;
+        m.force.clear();
+        m.force.extend((0..rows).map(|i| if literal { -s.scale[i] * x.lambda[i] } else { -x.lambda[i] }));
+        s.j.mul_t_add(&m.force, &mut s.g);
+    }
+
+    fn error(&mut self, x: &Iterate<f64>, s: &Schur<f64>) -> f64 {
+        let m = &mut *self.motion;
+        let mut worst = 0.0_f64;
+        let mut take = |e: f64| worst = if e.is_nan() { f64::INFINITY } else { worst.max(e.abs()) };
+        for (c, contact) in m.held.iter().enumerate() {
+            let w = &s.w_diagonal()[3 * c..3 * c + 3];
+            let g = (w[0] + w[1] + w[2]) / 3.0;
+            let g = if g > 0.0 { g } else { 1.0 };
+            let lambda = Vec3::from_slice(&x.lambda[3 * c..]);
+            take(g * contact.law.natural_map(lambda, m.u[c], g).length());
+        }
+        for i in 3 * m.held.len()..s.rows() {
+            take(s.h[i]);
+        }
+        m.d.resize(x.u.len(), 0.0);
+        s.mass.divide(&s.g, &mut m.d);
+        m.d.iter().for_each(|d| take(*d));
+        worst / m.speed
+    }
+
+    fn moved(&mut self, from: &Iterate<f64>, to: &Iterate<f64>, s: &mut Schur<f64>) {
+        let (m, model) = (&mut *self.motion, self.model);
+        if m.settings.geometric == GeometricStiffness::Off || (m.tets.is_empty() && model.springs.is_empty())
+        {
+            return;
+        }
+        let (mut before, mut after) = (std::mem::take(&mut m.before), std::mem::take(&mut m.after));
+        m.element_forces(model, &from.u, &to.lambda, &mut before);
+        m.element_forces(model, &to.u, &to.lambda, &mut after);
+        for (a, b) in after.iter_mut().zip(&before) {
+            *a -= b;
+        }
+        m.change.clear();
+        m.change.extend(to.u.iter().zip(&from.u).map(|(t, f)| t - f));
+        secant(&m.mass, &after, &m.change, &mut m.stiff);
+        for n in &model.nodes {
+            let d = n.dof;
+            s.mass.set_particle(d, [m.stiff[d], m.stiff[d + 1], m.stiff[d + 2]]);
+        }
+        (m.before, m.after) = (before, after);
+    }
+}
+
+/// Residual and compliance of the strain rows of an element.
+fn put_strains<const M: usize>(s: &mut Schur<f64>, at: usize, rows: &Rows<M>, lambda: &[f64], h: f64) {
+    let force: [f64; M] = std::array::from_fn(|k| lambda[k] / h);
+    for (k, r) in rows.residual(&force).into_iter().enumerate() {
+        s.h[at + k] = r / h;
+    }
+    s.compliance.push_block(at, &rows.e.map(|row| row.map(|e| e / (h * h))));
+}
+
+fn add(x: &mut [f64], at: usize, d: Vec3) {
+    x[at] += d.x;
+    x[at + 1] += d.y;
+    x[at + 2] += d.z;
+}

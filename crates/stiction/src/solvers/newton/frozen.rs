@@ -1,0 +1,330 @@
+//! The equations of a frozen contact problem: J, H = A and the gaps' linearisation stay as they are.
+//!
+//! g = A u − b − Jᵀλ (57), h of the rows (58) with `u_c = J u + bias + softness λ`. Elliptic cones are stretched to round
+//! ones. Where dofs are coupled through A, the rows are those of the Delassus matrix W, and `u_c = W λ + q` always.
+
+use super::iteration::{Equations, Iterate};
+use super::rows::{Factors, bounded_rows, contact_rows};
+use super::schur::Schur;
+use super::settings::{Derivative, Finish, NewtonSettings, Start};
+use crate::contact::law::RoundLaw;
+use crate::contact::{ContactProblem, LocalProblem, Term, cone};
+use crate::linalg::{Mat3, Real, SparseRows, Vec3};
+
+/// A contact problem, or the part of one, in numbers of one kind.
+#[derive(Default)]
+pub struct Frozen<T> {
+    settings: NewtonSettings,
+    h: f64,
+    law: Vec<RoundLaw>,
+    /// Added to J u, or to W λ.
+    bias: Vec<T>,
+    softness: Vec<T>,
+    b: Vec<T>,
+    /// Scale of each block's part of W [1/kg].
+    block_scale: Vec<f64>,
+    /// The speed by which errors are judged [m/s].
+    speed: f64,
+    u: Vec<T>,
+    force: Vec<T>,
+    lambda: Vec<T>,
+    f: Vec<T>,
+    v: Vec<T>,
+    /// The last answer that was judged.
+    judged: Iterate<T>,
+}
+
+impl<T: Real> Frozen<T> {
+    /// Takes some contacts of `p`, whose A is block diagonal on `blocks`.
+    pub fn set(
+        &mut self,
+        p: &ContactProblem,
+        blocks: &[u32],
+        contacts: &[u32],
+        settings: &NewtonSettings,
+        s: &mut Schur<T>,
+    ) {
+        self.clear(settings, p.h);
+        let mut first = vec![usize::MAX; p.a.block_rows()];
+        s.mass.clear();
+        for &i in blocks {
+            let (d, n) = p.a.block(i as usize);
+            first[i as usize] = s.mass.dofs();
+            s.mass.push(p.a.diagonal_block(i as usize), n);
+            self.b.extend(p.b[d..d + n].iter().map(|b| T::of(*b)));
+        }
+        s.j.clear();
+        let mut columns: Vec<(usize, [Vec3; 6], usize)> = Vec::new();
+        for &c in contacts {
+            let c = c as usize;
+            let k = p.law[c].stretch();
+            let frame = Mat3::from_diagonal(k) * p.j.frame[c];
+            // Velocity per dof of each block that moves the contact, in world axes; terms of one block are one.
+            columns.clear();
+            for t in p.j.terms(c) {
+                let at = first[t.block()];
+                let width = p.a.block(t.block()).1;
+                let found = columns.iter().position(|x| x.0 == at).unwrap_or_else(|| {
+                    columns.push((at, [Vec3::ZERO; 6], width));
+                    columns.len() - 1
+                });
+                add_term(t, &mut columns[found].1);
+            }
+            for r in 0..3 {
+                let n = frame.row(r);
+                for (at, by, width) in &columns {
+                    for d in 0..*width {
+                        s.j.push(at + d, T::of(n.dot(by[d])));
+                    }
+                }
+                s.j.end_row();
+            }
+            self.push_block(k * p.bias[c], p.softness[c] * k * k, p.law[c].round());
+        }
+        s.rows_changed();
+        self.finish_set(s, p.velocity_scale);
+    }
+
+    /// Takes a bare problem `u = W r + q`; W is taken as symmetric.
+    pub fn set_local(
+        &mut self,
+        p: &LocalProblem,
+        h: f64,
+        settings: &NewtonSettings,
+        s: &mut Schur<T>,
+        least: f64,
+    ) {
+        self.clear(settings, h);
+        let mut w = SparseRows::default();
+        w.clear();
+        let n = p.contacts();
+        for i in 0..n {
+            for r in 0..3 {
+                for e in p.row_start[i]..p.row_start[i + 1] {
+                    for c in 0..3 {
+                        w.push(3 * p.col[e] as usize + c, T::of(p.block[e].col(c)[r]));
+                    }
+                }
+                w.end_row();
+            }
+            self.push_block(p.q[i], Vec3::ZERO, p.law[i]);
+        }
+        s.mass.clear();
+        s.j.clear();
+        for _ in 0..3 * n {
+            s.j.end_row();
+        }
+        s.set_w(w);
+        self.finish_set(s, least);
+    }
+
+    fn clear(&mut self, settings: &NewtonSettings, h: f64) {
+        self.settings = *settings;
+        self.h = h;
+        self.law.clear();
+        self.bias.clear();
+        self.softness.clear();
+        self.b.clear();
+        self.block_scale.clear();
+    }
+
+    fn push_block(&mut self, bias: Vec3, softness: Vec3, law: RoundLaw) {
+        self.bias.extend(bias.to_array().map(T::of));
+        self.softness.extend(softness.to_array().map(T::of));
+        self.law.push(law);
+    }
+
+    fn finish_set(&mut self, s: &mut Schur<T>, least: f64) {
+        let rows = self.bias.len();
+        s.blocks.clear();
+        s.blocks.extend((0..=rows / 3).map(|b| 3 * b as u32));
+        s.scale.resize(rows, T::ONE);
+        for c in 0..self.law.len() {
+            let sum: f64 = (3 * c..3 * c + 3).map(|i| (s.w_diagonal()[i] + self.softness[i]).to_f64()).sum();
+            self.block_scale.push(if sum > 0.0 { sum / 3.0 } else { 1.0 });
+        }
+        for v in [&mut self.u, &mut self.force, &mut self.lambda] {
+            v.clear();
+            v.resize(rows, T::ZERO);
+        }
+        let dofs = self.b.len();
+        self.f.resize(dofs, T::ZERO);
+        self.v.resize(dofs, T::ZERO);
+        s.mass.divide(&self.b, &mut self.v);
+        let mut speed = least.max(f64::MIN_POSITIVE);
+        for c in 0..self.law.len() {
+            let q = Vec3::from_array(std::array::from_fn(|k| {
+                (s.j.mul_row(3 * c + k, &self.v) + self.bias[3 * c + k]).to_f64()
+            }));
+            let g = self.block_scale[c];
+            speed = speed.max(match self.law[c] {
+                RoundLaw::Cone(_) => q.length(),
+                rows => g * rows.natural_map(Vec3::ZERO, q, g).length(),
+            });
+        }
+        self.speed = speed;
+        self.judged = Iterate { u: self.v.clone(), lambda: self.lambda.clone() };
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.bias.len()
+    }
+
+    /// The first iterate from the multipliers of the guess, in stretched coordinates.
+    pub fn start(&mut self, guess: &[Vec3], s: &Schur<T>, x: &mut Iterate<T>) {
+        x.lambda.clear();
+        x.u.clear();
+        let start = self.settings.start;
+        x.lambda.extend(guess.iter().flat_map(|g| g.to_array()).map(|l| match start {
+            Start::Warm => T::of(l),
+            Start::Zero | Start::Free => T::ZERO,
+        }));
+        x.u.resize(self.b.len(), T::ZERO);
+        if start != Start::Zero {
+            self.velocity_of(&x.lambda, s, &mut x.u);
+        }
+    }
+
+    /// u = H⁻¹(b + Jᵀλ).
+    fn velocity_of(&mut self, lambda: &[T], s: &Schur<T>, u: &mut [T]) {
+        self.f.copy_from_slice(&self.b);
+        s.j.mul_t_add(lambda, &mut self.f);
+        s.mass.divide(&self.f, u);
+    }
+
+    /// J u + bias + softness λ, or W λ + q.
+    fn row_velocities(&mut self, u: &[T], lambda: &[T], s: &Schur<T>) {
+        for i in 0..self.bias.len() {
+            let moved = if self.b.is_empty() {
+                s.assembled().map_or(T::ZERO, |w| w.mul_row(i, lambda))
+            } else {
+                s.j.mul_row(i, u) + self.softness[i] * lambda[i]
+            };
+            self.u[i] = moved + self.bias[i];
+        }
+    }
+
+    /// The answer that was judged last: the iterate itself, or what is consistent with it.
+    pub fn answer(&self) -> &Iterate<T> {
+        &self.judged
+    }
+
+    /// The velocity measure of the iterate; leaves the answer in `judged`.
+    fn judge(&mut self, x: &Iterate<T>, s: &Schur<T>) -> f64 {
+        let mut judged = std::mem::take(&mut self.judged);
+        judged.lambda.clone_from(&x.lambda);
+        judged.u.clone_from(&x.u);
+        let consistent = self.settings.finish == Finish::Consistent;
+        if consistent {
+            for (c, law) in self.law.iter().enumerate() {
+                let l = vec3(&x.lambda, c);
+                let allowed = match *law {
+                    RoundLaw::Cone(mu) => cone::project_strict(l, mu),
+                    rows => rows.project(l),
+                };
+                for k in 0..3 {
+                    judged.lambda[3 * c + k] = T::of(allowed[k]);
+                }
+            }
+            let lambda = std::mem::take(&mut judged.lambda);
+            self.velocity_of(&lambda, s, &mut judged.u);
+            judged.lambda = lambda;
+        }
+        self.row_velocities(&judged.u, &judged.lambda, s);
+        let mut worst = 0.0_f64;
+        for c in 0..self.law.len() {
+            let (l, u, g) = (vec3(&judged.lambda, c), vec3(&self.u, c), self.block_scale[c]);
+            worst = larger(worst, g * self.law[c].natural_map(l, u, g).length());
+        }
+        if !consistent {
+            // The iterate may not balance momentum yet: by how much its velocity is off.
+            let mut v = std::mem::take(&mut self.v);
+            self.velocity_of(&judged.lambda, s, &mut v);
+            for (a, b) in v.iter().zip(&judged.u) {
+                worst = larger(worst, (*a - *b).to_f64().abs());
+            }
+            self.v = v;
+        }
+        self.judged = judged;
+        worst / self.speed
+    }
+}
+
+impl<T: Real> Equations<T> for Frozen<T> {
+    fn linearize(&mut self, x: &Iterate<T>, s: &mut Schur<T>) {
+        let rows = self.rows();
+        self.row_velocities(&x.u, &x.lambda, s);
+        s.h.resize(rows, T::ZERO);
+        s.known.resize(rows, T::ZERO);
+        s.compliance.reset(rows);
+        for c in 0..self.law.len() {
+            let three = |x: &[T]| [x[3 * c], x[3 * c + 1], x[3 * c + 2]];
+            let (u, lambda, softness) = (three(&self.u), three(&x.lambda), three(&self.softness));
+            let w = std::array::from_fn(|k| s.w_diagonal()[3 * c + k] + softness[k]);
+            let block = match self.law[c] {
+                RoundLaw::Cone(mu) => {
+                    let r = Factors::of_contact(self.settings.scaling, w, self.h);
+                    contact_rows(&self.settings, mu, u, lambda, softness, r)
+                }
+                RoundLaw::Rows(bounds) => {
+                    let r = Factors::of_bounds(self.settings.scaling, w, self.h);
+                    bounded_rows(&self.settings, &bounds, u, lambda, softness, r)
+                }
+            };
+            for (k, row) in block.into_iter().enumerate() {
+                let i = 3 * c + k;
+                s.h[i] = row.residual;
+                s.scale[i] = row.scale;
+                s.compliance.diagonal[i] = row.compliance;
+                s.known[i] = row.known;
+            }
+        }
+        // g = A u − b − Jᵀλ, with the rows as the momentum balance has them.
+        s.g.resize(self.b.len(), T::ZERO);
+        s.mass.mul(&x.u, &mut s.g);
+        for (g, b) in s.g.iter_mut().zip(&self.b) {
+            *g -= *b;
+        }
+        for i in 0..rows {
+            let literal = self.settings.derivative == Derivative::Literal;
+            self.force[i] = if literal { -s.scale[i] * x.lambda[i] } else { -x.lambda[i] };
+        }
+        s.j.mul_t_add(&self.force, &mut s.g);
+    }
+
+    fn error(&mut self, x: &Iterate<T>, s: &Schur<T>) -> f64 {
+        self.judge(x, s)
+    }
+}
+
+fn vec3<T: Real>(x: &[T], c: usize) -> Vec3 {
+    Vec3::new(x[3 * c].to_f64(), x[3 * c + 1].to_f64(), x[3 * c + 2].to_f64())
+}
+
+/// The larger; infinite where either is not a number.
+fn larger(a: f64, b: f64) -> f64 {
+    if b.is_nan() { f64::INFINITY } else { a.max(b) }
+}
+
+/// Adds the velocity per dof of the block of `t`.
+fn add_term(t: &Term, by: &mut [Vec3; 6]) {
+    match *t {
+        Term::Node { weight, .. } => {
+            for d in 0..3 {
+                by[d] += weight * Vec3::AXES[d];
+            }
+        }
+        Term::Rigid { sign, arm, .. } => {
+            for d in 0..3 {
+                by[d] += sign * Vec3::AXES[d];
+                by[3 + d] += sign * Vec3::AXES[d].cross(arm);
+            }
+        }
+        Term::Spin { length, .. } => {
+            for d in 0..3 {
+                by[3 + d] += length * Vec3::AXES[d];
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The Newton loop (51), Algorithm 1: what is solved is behind [`Equations`], how is in [`NewtonSettings`].
+
+use super::linear::LinearSolver;
+use super::schur::Schur;
+use super::settings::{Breakdown, NewtonSettings, StepRule};
+use crate::linalg::Real;
+use crate::linalg::real::add_scaled;
+
+/// Velocities and multipliers (impulses), row by row.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Iterate<T> {
+    /// u [m/s].
+    pub u: Vec<T>,
+    /// λ h [N·s].
+    pub lambda: Vec<T>,
+}
+
+/// A system of equations r(u, λ) = 0 with rows that are linearised at every iterate.
+pub trait Equations<T> {
+    /// Residuals g, h, the scale D and the compliance C at `x`; J and H too where they change with it.
+    fn linearize(&mut self, x: &Iterate<T>, s: &mut Schur<T>);
+
+    /// Error of the iterate that was linearised last, by which iterations end and trials are compared: the velocity
+    /// measure, relative to the velocity scale.
+    fn error(&mut self, x: &Iterate<T>, s: &Schur<T>) -> f64;
+
+    /// Called after each update (61)–(63) with the change of u, before the next linearisation.
+    fn moved(&mut self, _from: &Iterate<T>, _to: &Iterate<T>, _s: &mut Schur<T>) {}
+}
+
+/// One iterate as an observer sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Look {
+    /// Newton iterations so far.
+    pub iteration: usize,
+    /// [`Equations::error`].
+    pub error: f64,
+    /// L∞ norm of the residual of the rows (58) [m/s].
+    pub rows: f64,
+    /// L∞ norm of the residual of the momentum balance (57) [N·s].
+    pub momentum: f64,
+    /// L2 norm of the whole residual.
+    pub merit: f64,
+    /// L∞ norm of the step (Δu, Δλ) that led here; 0 for the first iterate.
+    pub step: f64,
+    /// The share t of the Newton step that was taken.
+    pub share: f64,
+}
+
+/// What the loop did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Loop {
+    /// Newton iterations.
+    pub iterations: usize,
+    /// Iterations of the linear solver in all.
+    pub linear: usize,
+    /// Factorisations.
+    pub factorizations: usize,
+    /// Error of the last iterate.
+    pub error: f64,
+    /// A linear solve broke down: the iterate before it is returned.
+    pub broken: bool,
+    /// Line searches that found no shorter step with a smaller residual.
+    pub stalls: usize,
+    /// Seconds spent in linear solves.
+    pub solving: f64,
+}
+
+/// The loop with its memory.
+#[derive(Default)]
+pub struct Newton<T> {
+    /// The system of the last linearisation.
+    pub system: Schur<T>,
+    /// The linear solver.
+    pub linear: LinearSolver<T>,
+    b: Vec<T>,
+    du: Vec<T>,
+    dl: Vec<T>,
+    from: Iterate<T>,
+    best: Iterate<T>,
+}
+
+/// Most times that ε is made larger where a solve breaks down.
+const MOST_SHIFTS: i32 = 4;
+/// Shares of the step that [`StepRule::BestOfFour`] tries.
+const SHARES: [f64; 4] = [1.0, 0.75, 0.5, 0.25];
+
+impl<T: Real> Newton<T> {
+    /// Iterates from `x`; `watch` sees every iterate, the first included.
+    pub fn run(
+        &mut self,
+        eq: &mut impl Equations<T>,
+        x: &mut Iterate<T>,
+        settings: &NewtonSettings,
+        watch: &mut dyn FnMut(&Look),
+    ) -> Loop {
+        let mut did = Loop::default();
+        let (mut step, mut share) = (0.0, 0.0);
+        loop {
+            eq.linearize(x, &mut self.system);
+            did.error = eq.error(x, &self.system);
+            let merit = self.system.residual_norm();
+            watch(&Look {
+                iteration: did.iterations,
+                error: did.error,
+                rows: largest(&self.system.h),
+                momentum: largest(&self.system.g),
+                merit,
+                step,
+                share,
+            });
+            if did.error <= settings.tolerance || did.iterations >= settings.iterations {
+                return did;
+            }
+            // [D J H⁻¹ Jᵀ D + C] Δλ = D J H⁻¹ g − h                          (59)
+            let clock = std::time::Instant::now();
+            let s = &mut self.system;
+            let direct = settings.linear.method.is_direct();
+            s.prepare(settings.linear.product, direct, settings.regularization);
+            s.right_side(&mut self.b);
+            self.dl.resize(self.b.len(), T::ZERO);
+            let mut solved = self.linear.solve(s, &self.b, &mut self.dl, &settings.linear);
+            for k in 1..=MOST_SHIFTS {
+                if !solved.broken || settings.breakdown == Breakdown::Stop {
+                    break;
+                }
+                let shift = settings.regularization.times(1e3_f64.powi(k));
+                s.prepare(settings.linear.product, direct, shift);
+                solved = self.linear.solve(s, &self.b, &mut self.dl, &settings.linear);
+                did.factorizations += usize::from(direct);
+            }
+            did.solving += clock.elapsed().as_secs_f64();
+            did.linear += solved.iterations;
+            did.factorizations += usize::from(direct);
+            did.iterations += 1;
+            if solved.broken {
+                did.broken = true;
+                return did;
+            }
+            // Δu = H⁻¹(JᵀD Δλ − g)                                           (60)
+            self.du.resize(x.u.len(), T::ZERO);
+            s.velocity_step(&self.dl, &mut self.du);
+            // λ += t Δλ, u += t Δu                                           (61), (62)
+            self.from.clone_from(x);
+            share = match settings.step {
+                StepRule::Fixed(t) => {
+                    self.advance(x, t);
+                    t
+                }
+                StepRule::LineSearch(most) => self.search(eq, x, merit, most, &mut did),
+                StepRule::BestOfFour => self.best_of_four(eq, x),
+            };
+            step = share * largest(&self.du).max(largest(&self.dl));
+            eq.moved(&self.from, x, &mut self.system);
+        }
+    }
+
+    /// x = from + t (Δu, Δλ).
+    fn advance(&self, x: &mut Iterate<T>, t: f64) {
+        x.u.copy_from_slice(&self.from.u);
+        x.lambda.copy_from_slice(&self.from.lambda);
+        add_scaled(&mut x.u, T::of(t), &self.du);
+        add_scaled(&mut x.lambda, T::of(t), &self.dl);
+    }
+
+    fn search(
+        &mut self,
+        eq: &mut impl Equations<T>,
+        x: &mut Iterate<T>,
+        before: f64,
+        most: usize,
+        did: &mut Loop,
+    ) -> f64 {
+        let mut t = 1.0;
+        for _ in 0..=most {
+            self.advance(x, t);
+            eq.linearize(x, &mut self.system);
+            if self.system.residual_norm() < before {
+                return t;
+            }
+            t *= 0.5;
+        }
+        did.stalls += 1;
+        2.0 * t
+    }
+
+    fn best_of_four(&mut self, eq: &mut impl Equations<T>, x: &mut Iterate<T>) -> f64 {
+        let (mut best, mut chosen) = (f64::INFINITY, 1.0);
+        for t in SHARES {
+            self.advance(x, t);
+            eq.linearize(x, &mut self.system);
+            let error = eq.error(x, &self.system);
+            if error < best {
+                (best, chosen) = (error, t);
+                self.best.clone_from(x);
+            }
+        }
+        if best.is_finite() {
+            x.clone_from(&self.best);
+        }
+        chosen
+    }
+}
+
+fn largest<T: Real>(x: &[T]) -> f64 {
+    x.iter().fold(0.0, |m, x| {
+        let size = x.to_f64().abs();
+        if size > m || size.is_nan() { size } else { m }
+    })
+}

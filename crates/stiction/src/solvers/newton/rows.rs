@@ -1,0 +1,219 @@
+//! One row of the Newton system: residual (58), scale D and compliance C (54), from the laws of contacts and bounds.
+
+use super::friction::friction_compliance;
+use super::ncp::{Ncp, NcpFunction};
+use super::settings::{Derivative, NewtonSettings, Scaling};
+use crate::contact::Bounds;
+use crate::linalg::Real;
+
+/// Below this α the row knows its own answer (correction N7, treatment C).
+const VANISHED: f64 = 1e-8;
+
+/// A linearised row: `scale · (J Δu) + compliance · Δλ = −residual`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Row<T> {
+    /// Residual [m/s].
+    pub residual: T,
+    /// D.
+    pub scale: T,
+    /// C [1/kg].
+    pub compliance: T,
+    /// The step Δλ where it is known and its column acts.
+    pub known: T,
+}
+
+/// r-factors of a block of three rows: the normal or first row, and friction, or each row for bounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Factors<T> {
+    /// Of each row; friction rows share the larger of both (correction N9).
+    pub r: [T; 3],
+}
+
+impl<T: Real> Factors<T> {
+    /// From the diagonal of the unscaled W of a contact (66).
+    pub fn of_contact(scaling: Scaling, w: [T; 3], h: f64) -> Factors<T> {
+        let one = |w: T| if w > T::ZERO { w } else { T::ONE };
+        let (n, t) = match scaling {
+            Scaling::Identity => (T::of(1.0 / (h * h)), T::of(1.0 / h)),
+            Scaling::TimeStep => (T::ONE, T::ONE),
+            Scaling::EffectiveMass => (one(w[0]), one(w[1].larger(w[2]))),
+        };
+        Factors { r: [n, t, t] }
+    }
+
+    /// The same for three bounded rows, which stand at the level of positions.
+    pub fn of_bounds(scaling: Scaling, w: [T; 3], h: f64) -> Factors<T> {
+        let one = |w: T| if w > T::ZERO { w } else { T::ONE };
+        let r = match scaling {
+            Scaling::Identity => [T::of(1.0 / (h * h)); 3],
+            Scaling::TimeStep => [T::ONE; 3],
+            Scaling::EffectiveMass => w.map(one),
+        };
+        Factors { r }
+    }
+}
+
+/// Rows of a contact (normal, two tangents) with velocity `u` = J u + bias + softness λ.
+pub fn contact_rows<T: Real>(
+    s: &NewtonSettings,
+    mu: f64,
+    u: [T; 3],
+    lambda: [T; 3],
+    softness: [T; 3],
+    factors: Factors<T>,
+) -> [Row<T>; 3] {
+    let normal = ncp_row(s, s.ncp.scaled(u[0], lambda[0], factors.r[0]), softness[0]);
+    let limit = T::of(mu) * lambda[0];
+    // Inactive contacts are those with μλ_n ≤ 0 (correction N6): their friction rows say λ_f = 0.
+    if !limit.is_number() || limit <= T::ZERO {
+        let off = |k: usize| Row {
+            residual: lambda[k],
+            scale: T::ZERO,
+            compliance: T::ONE,
+            known: if s.derivative == Derivative::Divided { -lambda[k] } else { T::ZERO },
+        };
+        return [normal, off(1), off(2)];
+    }
+    let size = |x: [T; 3]| (x[1] * x[1] + x[2] * x[2]).root();
+    let (v, force) = (size(u), size(lambda));
+    let r = friction_factor(s.friction_bound, factors.r[1], v, limit);
+    let w = friction_compliance(s.ncp, s.cone_guard, v, force, limit, r);
+    let friction = |k: usize| Row {
+        residual: u[k] + w * lambda[k],
+        scale: T::ONE,
+        compliance: w + softness[k],
+        known: T::ZERO,
+    };
+    [normal, friction(1), friction(2)]
+}
+
+/// r of friction, at most `bound` · v/(μλ_n). A vanishing r is left a little, for it divides.
+fn friction_factor<T: Real>(bound: f64, r: T, v: T, limit: T) -> T {
+    if bound.is_infinite() {
+        return r;
+    }
+    r.smaller(T::of(bound) * v / limit).larger(T::of(1e-12) * r)
+}
+
+/// Rows with bounds of their own.
+pub fn bounded_rows<T: Real>(
+    s: &NewtonSettings,
+    bounds: &Bounds,
+    u: [T; 3],
+    lambda: [T; 3],
+    softness: [T; 3],
+    factors: Factors<T>,
+) -> [Row<T>; 3] {
+    std::array::from_fn(|k| {
+        let (lo, hi) = (T::of(bounds.lo[k]), T::of(bounds.hi[k]));
+        bounded_row(s, (lo, hi), u[k], lambda[k], softness[k], factors.r[k])
+    })
+}
+
+/// One row with a multiplier in [lo, hi].
+pub fn bounded_row<T: Real>(
+    s: &NewtonSettings,
+    (lo, hi): (T, T),
+    u: T,
+    lambda: T,
+    softness: T,
+    r: T,
+) -> Row<T> {
+    if lo == hi {
+        return Row { residual: lambda - lo, scale: T::ZERO, compliance: T::ONE, known: lo - lambda };
+    }
+    ncp_row(s, s.ncp.bounded(u, lambda, (lo, hi), r), softness)
+}
+
+/// From the NCP function to the row, by the treatment of its derivative (correction N7).
+fn ncp_row<T: Real>(s: &NewtonSettings, ncp: Ncp<T>, softness: T) -> Row<T> {
+    let (alpha, beta) = (ncp.by_u, ncp.by_lambda);
+    match s.derivative {
+        Derivative::Literal | Derivative::Scaled => {
+            Row { residual: ncp.value, scale: alpha, compliance: beta + alpha * softness, known: T::ZERO }
+        }
+        Derivative::Divided if alpha > T::of(VANISHED) => Row {
+            residual: ncp.value / alpha,
+            scale: T::ONE,
+            compliance: beta / alpha + softness,
+            known: T::ZERO,
+        },
+        Derivative::Divided => {
+            Row { residual: ncp.value, scale: T::ZERO, compliance: beta, known: -ncp.value / beta }
+        }
+    }
+}
+
+/// The NCP functions by name, for tables.
+pub fn ncp_name(ncp: NcpFunction) -> &'static str {
+    match ncp {
+        NcpFunction::MinimumMap => "minimum map",
+        NcpFunction::FischerBurmeister => "Fischer–Burmeister",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the Jacobian claims to be exact (rows divided by α), it is that of finite differences.
+    #[test]
+    fn rows_divided_by_alpha_have_the_exact_jacobian() {
+        let s = NewtonSettings { derivative: Derivative::Divided, ..NewtonSettings::default() };
+        let (d, r) = (1e-6, 0.4f64);
+        for ncp in [NcpFunction::MinimumMap, NcpFunction::FischerBurmeister] {
+            let s = NewtonSettings { ncp, ..s };
+            for (u, l, soft) in [(0.3, 0.2, 0.0), (-0.2, 0.5, 0.1), (0.05, 2.0, 0.3), (-1.0, 0.0, 0.0)] {
+                let phi = |u: f64, l: f64| ncp.scaled(u + soft * l, l, r).value;
+                let row = contact_rows(
+                    &s,
+                    0.0,
+                    [u + soft * l, 0.0, 0.0],
+                    [l, 0.0, 0.0],
+                    [soft, 0.0, 0.0],
+                    Factors { r: [r; 3] },
+                )[0];
+                let by_u = (phi(u + d, l) - phi(u - d, l)) / (2.0 * d);
+                let by_l = (phi(u, l + d) - phi(u, l - d)) / (2.0 * d);
+                // scale/compliance/residual are those of φ divided by α, or φ itself where α = 0.
+                let factor = if row.scale == 0.0 { 1.0 } else { by_u };
+                assert!((row.scale * factor - by_u).abs() < 1e-7, "{ncp:?} {u} {l}");
+                assert!((row.compliance * factor - by_l).abs() < 1e-7, "{ncp:?} {u} {l}: {row:?} {by_l}");
+                assert!((row.residual * factor - phi(u, l)).abs() < 1e-7);
+            }
+        }
+    }
+
+    #[test]
+    fn n6_friction_is_off_where_the_normal_force_is_not_positive() {
+        let s = NewtonSettings::default();
+        let rows =
+            |n: f64| contact_rows(&s, 0.5, [0.0, 1.0, 0.0], [n, 0.3, 0.1], [0.0; 3], Factors { r: [1.0; 3] });
+        for n in [0.0, -2.0] {
+            let off = rows(n);
+            assert_eq!((off[1].scale, off[1].compliance, off[1].residual), (0.0, 1.0, 0.3));
+        }
+        // As printed, λ_n ≥ 0 would switch this loaded contact off.
+        assert_eq!(rows(2.0)[1].scale, 1.0);
+    }
+
+    #[test]
+    fn n9_factors_come_from_the_unscaled_rows_and_friction_has_one() {
+        let f = Factors::of_contact(Scaling::EffectiveMass, [0.2, 0.5, 0.7], 0.01);
+        assert_eq!(f.r, [0.2, 0.7, 0.7]);
+        let units = Factors::of_contact(Scaling::Identity, [0.2f64, 0.5, 0.7], 0.01).r;
+        assert!((units[0] - 1e4).abs() < 1e-8 && (units[1] - 100.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn n7_the_three_treatments_have_the_same_root() {
+        for derivative in [Derivative::Literal, Derivative::Scaled, Derivative::Divided] {
+            let s = NewtonSettings { derivative, ..NewtonSettings::default() };
+            // A loaded contact that sticks, and an open one.
+            for (u, l) in [([0.0f64; 3], [2.0, 0.3, -0.1]), ([0.7, 0.2, 0.0], [0.0; 3])] {
+                let rows = contact_rows(&s, 0.5, u, l, [0.0; 3], Factors { r: [0.4; 3] });
+                assert!(rows.iter().all(|r| r.residual.abs() < 1e-15), "{derivative:?}: {rows:?}");
+            }
+        }
+    }
+}

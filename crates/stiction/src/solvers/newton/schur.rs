@@ -1,0 +1,384 @@
+//! The Newton system (56) and its Schur complement S = D J H⁻¹ Jᵀ D + C (59), as a product or as a matrix.
+//!
+//! Rows are stored unscaled; D holds what the NCP function does to row and column (1 for equations, 0 for rows that are
+//! switched off). H is block diagonal: 6×6 for bodies, 3×3 for particles.
+
+use super::linear::Product;
+use super::settings::Regularization;
+use crate::linalg::{Real, SparseRows};
+
+/// A block-diagonal matrix and its inverse, over blocks of consecutive dofs.
+#[derive(Clone, Debug, Default)]
+pub struct BlockMass<T> {
+    /// First dof, width, place of its values.
+    blocks: Vec<(u32, u32, u32)>,
+    of_dof: Vec<u32>,
+    value: Vec<T>,
+    inverse: Vec<T>,
+}
+
+impl<T: Real> BlockMass<T> {
+    /// No blocks; keeps the memory.
+    pub fn clear(&mut self) {
+        self.blocks.clear();
+        self.of_dof.clear();
+        self.value.clear();
+        self.inverse.clear();
+    }
+
+    /// Number of dofs.
+    pub fn dofs(&self) -> usize {
+        self.of_dof.len()
+    }
+
+    /// Adds the next block, a row-major symmetric positive definite matrix of `n` rows.
+    pub fn push(&mut self, values: &[f64], n: usize) {
+        self.blocks.push((self.of_dof.len() as u32, n as u32, self.value.len() as u32));
+        self.of_dof.resize(self.of_dof.len() + n, self.blocks.len() as u32 - 1);
+        self.value.extend(values.iter().map(|v| T::of(*v)));
+        let at = self.inverse.len();
+        self.inverse.resize(at + n * n, T::ZERO);
+        let mut column = [0.0; 6];
+        for c in 0..n {
+            column[..n].fill(0.0);
+            column[c] = 1.0;
+            crate::linalg::dense::solve_spd(values, &mut column[..n]);
+            for r in 0..n {
+                self.inverse[at + r * n + c] = T::of(column[r]);
+            }
+        }
+    }
+
+    /// Makes the particle at `dof` have the diagonal masses `m`.
+    pub fn set_particle(&mut self, dof: usize, m: [T; 3]) {
+        let (_, n, at) = self.blocks[self.of_dof[dof] as usize];
+        debug_assert_eq!(n, 3);
+        for k in 0..3 {
+            self.value[at as usize + 4 * k] = m[k];
+            self.inverse[at as usize + 4 * k] = T::ONE / m[k];
+        }
+    }
+
+    fn product(&self, matrix: &[T], x: &[T], y: &mut [T]) {
+        for &(d, n, at) in &self.blocks {
+            let (d, n, at) = (d as usize, n as usize, at as usize);
+            for r in 0..n {
+                y[d + r] = crate::linalg::real::dot(&matrix[at + r * n..at + (r + 1) * n], &x[d..d + n]);
+            }
+        }
+    }
+
+    /// y = H x.
+    pub fn mul(&self, x: &[T], y: &mut [T]) {
+        self.product(&self.value, x, y);
+    }
+
+    /// y = H⁻¹ x.
+    pub fn divide(&self, x: &[T], y: &mut [T]) {
+        self.product(&self.inverse, x, y);
+    }
+}
+
+/// C: a diagonal, and dense blocks for the strains of elements.
+#[derive(Clone, Debug, Default)]
+pub struct Compliance<T> {
+    /// Diagonal entries [1/kg], of rows outside of dense blocks.
+    pub diagonal: Vec<T>,
+    /// Dense blocks: first row, width, place of the values.
+    blocks: Vec<(u32, u32, u32)>,
+    of_row: Vec<u32>,
+    value: Vec<T>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl<T: Real> Compliance<T> {
+    /// All zero, for `rows` rows.
+    pub fn reset(&mut self, rows: usize) {
+        self.diagonal.clear();
+        self.diagonal.resize(rows, T::ZERO);
+        self.blocks.clear();
+        self.value.clear();
+        self.of_row.clear();
+    }
+
+    /// Adds a dense block at `first`; rows that have one must not have diagonal entries too.
+    pub fn push_block<const N: usize>(&mut self, first: usize, values: &[[T; N]; N]) {
+        self.of_row.resize(self.diagonal.len(), NONE);
+        self.blocks.push((first as u32, N as u32, self.value.len() as u32));
+        self.of_row[first..first + N].fill(self.blocks.len() as u32 - 1);
+        self.value.extend(values.iter().flatten());
+    }
+
+    fn entry(&self, i: usize, j: usize) -> T {
+        match self.of_row.get(i) {
+            Some(&b) if b != NONE => {
+                let (first, n, at) = self.blocks[b as usize];
+                let (first, n) = (first as usize, n as usize);
+                if j < first || j >= first + n {
+                    return T::ZERO;
+                }
+                self.value[at as usize + (i - first) * n + (j - first)]
+            }
+            _ if i == j => self.diagonal[i],
+            _ => T::ZERO,
+        }
+    }
+
+    /// (C x)_i.
+    fn mul_row(&self, i: usize, x: &[T]) -> T {
+        match self.of_row.get(i) {
+            Some(&b) if b != NONE => {
+                let (first, n, at) = self.blocks[b as usize];
+                let (first, n) = (first as usize, n as usize);
+                let at = at as usize + (i - first) * n;
+                crate::linalg::real::dot(&self.value[at..at + n], &x[first..first + n])
+            }
+            _ => self.diagonal[i] * x[i],
+        }
+    }
+}
+
+/// The Newton system at an iterate.
+#[derive(Clone, Debug, Default)]
+pub struct Schur<T> {
+    /// J, unscaled. Each row stores whole blocks of H, and the rows of one block of rows the same columns.
+    pub j: SparseRows<T>,
+    /// H.
+    pub mass: BlockMass<T>,
+    /// D.
+    pub scale: Vec<T>,
+    /// C.
+    pub compliance: Compliance<T>,
+    /// Residual of the momentum balance (57) [N·s].
+    pub g: Vec<T>,
+    /// Residual of the rows (58) [m/s].
+    pub h: Vec<T>,
+    /// Steps Δλ that are known beforehand, of rows with D = 0 whose column still acts; zero elsewhere.
+    pub known: Vec<T>,
+    /// First row of each block of rows, and the number of rows at the end.
+    pub blocks: Vec<u32>,
+    jh: SparseRows<T>,
+    w: Option<SparseRows<T>>,
+    /// Diagonal of W = J H⁻¹ Jᵀ.
+    w_diagonal: Vec<T>,
+    shift: Vec<T>,
+    given: bool,
+    y: Vec<T>,
+}
+
+impl<T: Real> Schur<T> {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.scale.len()
+    }
+
+    /// Takes W as it is; there are no dofs then.
+    pub fn set_w(&mut self, w: SparseRows<T>) {
+        self.w_diagonal.clear();
+        for i in 0..w.rows() {
+            let (columns, values) = w.row(i);
+            let d = columns.iter().position(|c| *c as usize == i).map_or(T::ZERO, |k| values[k]);
+            self.w_diagonal.push(d);
+        }
+        self.w = Some(w);
+        self.given = true;
+    }
+
+    /// Call when J or H have changed: J H⁻¹ and the diagonal of W.
+    pub fn rows_changed(&mut self) {
+        self.given = false;
+        self.w = None;
+        self.jh.clear();
+        self.w_diagonal.clear();
+        for i in 0..self.j.rows() {
+            let (columns, values) = self.j.row(i);
+            let mut k = 0;
+            while k < columns.len() {
+                let (d, n, at) = self.mass.blocks[self.mass.of_dof[columns[k] as usize] as usize];
+                let (d, n, at) = (d as usize, n as usize, at as usize);
+                for c in 0..n {
+                    let mut s = T::ZERO;
+                    for r in 0..n {
+                        s += values[k + r] * self.mass.inverse[at + r * n + c];
+                    }
+                    self.jh.push(d + c, s);
+                }
+                k += n;
+            }
+            self.jh.end_row();
+            self.w_diagonal.push(self.jh.row_dot(i, &self.j, i));
+        }
+    }
+
+    /// Diagonal of W [1/kg].
+    pub fn w_diagonal(&self) -> &[T] {
+        &self.w_diagonal
+    }
+
+    /// Forms W where the product or the solver needs it, and the shift ε.
+    pub fn prepare(&mut self, product: Product, direct: bool, epsilon: Regularization) {
+        if self.w.is_none() && (direct || product == Product::Assembled) {
+            self.w = Some(self.jh.mul_transpose(&self.j, self.mass.dofs()));
+        } else if product == Product::MatrixFree && !direct && !self.given {
+            self.w = None;
+        }
+        self.shift.clear();
+        self.shift.extend(self.w_diagonal.iter().map(|d| match epsilon {
+            Regularization::Absolute(e) => T::of(e),
+            Regularization::Relative(e) => T::of(e) * *d,
+        }));
+    }
+
+    /// W as a matrix, where it was formed.
+    pub fn assembled(&self) -> Option<&SparseRows<T>> {
+        self.w.as_ref()
+    }
+
+    /// Entry of S from that of W.
+    pub fn entry(&self, i: usize, j: usize, w: T) -> T {
+        let s = self.scale[i] * w * self.scale[j] + self.compliance.entry(i, j);
+        if i == j { s + self.shift[i] } else { s }
+    }
+
+    /// S_ii.
+    pub fn diagonal(&self, i: usize) -> T {
+        self.entry(i, i, self.w_diagonal[i])
+    }
+
+    /// Number of blocks of rows.
+    pub fn blocks(&self) -> usize {
+        self.blocks.len().saturating_sub(1)
+    }
+
+    /// First row and width of a block of rows.
+    pub fn block(&self, b: usize) -> (usize, usize) {
+        (self.blocks[b] as usize, (self.blocks[b + 1] - self.blocks[b]) as usize)
+    }
+
+    /// Entry of S within a block of rows.
+    pub fn block_entry(&self, i: usize, j: usize) -> T {
+        let w = match &self.w {
+            Some(w) => {
+                let (columns, values) = w.row(i);
+                columns.iter().position(|c| *c as usize == j).map_or(T::ZERO, |k| values[k])
+            }
+            None => self.jh.row_dot(i, &self.j, j),
+        };
+        self.entry(i, j, w)
+    }
+
+    /// out = S x; `y` is a buffer.
+    pub fn apply(&self, x: &[T], out: &mut [T], y: &mut Vec<T>) {
+        match &self.w {
+            Some(w) => {
+                y.clear();
+                y.extend(x.iter().zip(&self.scale).map(|(x, d)| *x * *d));
+                for i in 0..x.len() {
+                    out[i] = if self.scale[i] == T::ZERO { T::ZERO } else { self.scale[i] * w.mul_row(i, y) };
+                }
+            }
+            None => {
+                self.start_sweeps(y);
+                for i in 0..x.len() {
+                    let a = self.scale[i] * x[i];
+                    if a != T::ZERO {
+                        self.j.add_row(i, a, y);
+                    }
+                }
+                for i in 0..x.len() {
+                    out[i] = if self.scale[i] == T::ZERO {
+                        T::ZERO
+                    } else {
+                        self.scale[i] * self.jh.mul_row(i, y)
+                    };
+                }
+            }
+        }
+        for i in 0..x.len() {
+            out[i] += self.compliance.mul_row(i, x) + self.shift[i] * x[i];
+        }
+    }
+
+    /// Makes `y` = JᵀD x of x = 0, which [`sweep`](Schur::sweep) keeps up to date.
+    pub fn start_sweeps(&self, y: &mut Vec<T>) {
+        y.clear();
+        y.resize(self.mass.dofs(), T::ZERO);
+    }
+
+    /// One pass of Gauss–Seidel; `inverse` is 1/S_ii, `y` = JᵀD x.
+    pub fn sweep(&self, b: &[T], inverse: &[T], x: &mut [T], y: &mut [T]) {
+        for i in 0..x.len() {
+            let d = self.scale[i];
+            let mut sx = self.compliance.mul_row(i, x) + self.shift[i] * x[i];
+            if d != T::ZERO {
+                sx += d * match &self.w {
+                    Some(w) => {
+                        let (columns, values) = w.row(i);
+                        let mut s = T::ZERO;
+                        for (c, v) in columns.iter().zip(values) {
+                            s += *v * self.scale[*c as usize] * x[*c as usize];
+                        }
+                        s
+                    }
+                    None => self.jh.mul_row(i, y),
+                };
+            }
+            let dx = inverse[i] * (b[i] - sx);
+            x[i] += dx;
+            if self.w.is_none() && d != T::ZERO {
+                self.j.add_row(i, d * dx, y);
+            }
+        }
+    }
+
+    /// Right-hand side of (59) in impulses: D J H⁻¹ g − h, with the known steps moved over.
+    pub fn right_side(&mut self, b: &mut Vec<T>) {
+        b.clear();
+        let any = self.known.iter().any(|k| *k != T::ZERO);
+        if self.given {
+            for i in 0..self.rows() {
+                let d = self.scale[i];
+                let pushed = match &self.w {
+                    Some(w) if any && d != T::ZERO => d * w.mul_row(i, &self.known),
+                    _ => T::ZERO,
+                };
+                b.push(-self.h[i] - pushed);
+            }
+            return;
+        }
+        if any {
+            for i in 0..self.rows() {
+                if self.known[i] != T::ZERO {
+                    self.j.add_row(i, -self.known[i], &mut self.g);
+                }
+            }
+        }
+        for i in 0..self.rows() {
+            let d = self.scale[i];
+            let pushed = if d == T::ZERO { T::ZERO } else { d * self.jh.mul_row(i, &self.g) };
+            b.push(pushed - self.h[i]);
+        }
+    }
+
+    /// Δu = H⁻¹(JᵀD Δλ − g) (60), where [`right_side`](Schur::right_side) has put the known steps into g.
+    pub fn velocity_step(&mut self, dl: &[T], du: &mut [T]) {
+        if self.given {
+            return;
+        }
+        let mut y = std::mem::take(&mut self.y);
+        y.clear();
+        y.extend(self.g.iter().map(|g| -*g));
+        for i in 0..dl.len() {
+            self.j.add_row(i, self.scale[i] * dl[i], &mut y);
+        }
+        self.mass.divide(&y, du);
+        self.y = y;
+    }
+
+    /// L2 norm of the residual vector (g, h), the merit of Sec. 8.1.
+    pub fn residual_norm(&self) -> f64 {
+        let sum = |x: &[T]| x.iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>();
+        (sum(&self.g) + sum(&self.h)).sqrt()
+    }
+}
