@@ -9,6 +9,7 @@ export class Live {
     this.recording = null;
     this.settings = null;
     this.queue = Promise.resolve();
+    this.connections = 0;
     this.connect();
   }
 
@@ -18,6 +19,7 @@ export class Live {
     at.hash = "";
     this.socket = new WebSocket(at);
     this.socket.binaryType = "arraybuffer";
+    this.socket.onopen = () => { this.connections++; };
     this.socket.onmessage = (e) => {
       // One after the other: a frame must not overtake the geometry that it belongs to.
       this.queue = this.queue.then(() => this.take(e.data)).catch((x) => this.page.say(x.message));

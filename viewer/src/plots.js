@@ -3,6 +3,8 @@ import { number } from "./world.js";
 
 const INKS = { light: ["#2f6fde", "#d9480f", "#2b8a3e", "#862e9c", "#c2255c", "#0b7285", "#5f3dc4"], dark: ["#7aa7ff", "#ffa94d", "#69db7c", "#da77f2", "#f783ac", "#66d9e8", "#b197fc"] };
 
+const TITLE = 180; // width of the menu that names a plot [px]
+
 /** What can be plotted: groups of columns. */
 export function groups(columns) {
   const list = [
@@ -20,7 +22,7 @@ export function groups(columns) {
     if (!sensors.has(name)) sensors.set(name, []);
     if (!/^q[wxyz]$/.test(c.slice(dot + 1))) sensors.get(name).push(c);
   }
-  for (const [name, curves] of sensors) list.push({ name, curves });
+  for (const [name, curves] of sensors) list.push({ name, curves, sensor: true });
   return list.filter((g) => g.curves.every((c) => columns.has(c)));
 }
 
@@ -114,6 +116,9 @@ export class Plot {
       g.fillText(this.log ? `1e${v}` : number(v), 42, Y(v) + 4);
     }
     const inks = INKS[theme];
+    // Names of curves stand beside the title, or below it where they do not fit.
+    const names = this.curves.filter((c) => !c.side).reduce((n, c) => n + g.measureText(c.name).width + 10, 0);
+    const row = names + TITLE < w ? 17 : 32;
     let tag = w - 12;
     this.curves.forEach((c, k) => {
       const name = k % (this.curves.length / this.views.length);
@@ -133,7 +138,7 @@ export class Plot {
       g.setLineDash([]);
       if (!c.side) {
         g.fillStyle = inks[name % inks.length];
-        g.fillText(c.name, tag, 17);
+        g.fillText(c.name, tag, row);
         tag -= g.measureText(c.name).width + 10;
       }
     });

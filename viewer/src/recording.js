@@ -34,6 +34,16 @@ function chunkAt(bytes, at) {
   return { kind, payload, next: at + 12 + length };
 }
 
+/** Gives every chunk the checksum of what it holds now, so that what follows the checksums can be tested. */
+export function seal(bytes) {
+  for (let at = 8; at + 12 <= bytes.length;) {
+    const view = new DataView(bytes.buffer, bytes.byteOffset + at), length = view.getUint32(4, true);
+    if (at + 12 + length > bytes.length) return;
+    view.setUint32(8, crc32(bytes.subarray(at + 12, at + 12 + length)), true);
+    at += 12 + length;
+  }
+}
+
 /** A recording: `header`, `times`, `columns` by name, and frames. */
 export class Recording {
   /** Reads the start of a recording and whatever frames follow. */
@@ -166,8 +176,8 @@ export class Recording {
 
   async unpack({ count, contacts, size, bytes }) {
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-    const planes = new Uint8Array(await new Response(stream).arrayBuffer());
-    if (planes.length !== size) throw new BadRecording("The recording is damaged.");
+    const planes = await new Response(stream).arrayBuffer().then((b) => new Uint8Array(b), () => null);
+    if (planes?.length !== size) throw new BadRecording("The recording is damaged: a chunk of frames cannot be unpacked.");
     const words = size / 4, n = this.words;
     const bits = new Uint32Array(words);
     for (let i = 0; i < words; i++) bits[i] = planes[i] | (planes[words + i] << 8) | (planes[2 * words + i] << 16) | (planes[3 * words + i] << 24);

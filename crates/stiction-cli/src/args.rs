@@ -11,7 +11,7 @@ use stiction_io::scene::{self, LoadedScene};
 /// Which scene, and changes to it.
 #[derive(Args, Clone, Debug)]
 pub struct SceneArgs {
-    /// Name of a built-in scene (see `stiction scenes`) or path of a .toml file
+    /// Name of a built-in scene (see `stiction scenes`) or path of a .toml file; `view` and `movie` take recordings, too
     pub scene: String,
 
     /// Change a value of the scene before it is built, such as `gravity=[0,0,-1.62]`; may be repeated
@@ -24,7 +24,7 @@ pub struct SceneArgs {
 }
 
 /// How to step and solve.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct StepArgs {
     /// Contact solver; the scene has its own, which is usually `exact`
     #[arg(long, value_name = "NAME", value_parser = solver())]

@@ -5,16 +5,21 @@
 
 mod args;
 mod bench;
+mod browser;
 mod check;
 mod clock;
 mod export;
 mod failure;
 mod grad;
 mod info;
+mod loopback;
+mod mesh;
+mod movie;
 mod optimize;
 mod output;
 mod picture;
 mod progress;
+mod record;
 mod run;
 mod scenes;
 mod solve;
@@ -61,8 +66,12 @@ enum Command {
     Export(export::ExportArgs),
     /// Draw a moment of a recording as a PNG file
     Picture(picture::PictureArgs),
+    /// Film a recording, or a scene, as a .webm or .gif file
+    Movie(Box<movie::MovieArgs>),
     /// Validate a scene and explain it
     Check(check::CheckArgs),
+    /// Look at a mesh, mend it, or fill it with tetrahedra
+    Mesh(mesh::MeshArgs),
     /// Solve a bare contact problem from an .npz file
     Solve(solve::SolveArgs),
     /// Differentiate a scene's motion, and check the derivatives
@@ -86,7 +95,9 @@ fn main() -> ExitCode {
         Command::Info(a) => info::info(&a),
         Command::Export(a) => export::export(&a),
         Command::Picture(a) => picture::picture(&a),
+        Command::Movie(a) => movie::movie(&a),
         Command::Check(a) => check::check(&a),
+        Command::Mesh(a) => mesh::mesh(&a),
         Command::Solve(a) => solve::solve(&a),
         Command::Grad(a) => grad::grad(&a),
         Command::Optimize(a) => optimize::optimize(&a),

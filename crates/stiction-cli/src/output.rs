@@ -144,6 +144,11 @@ fn part_beside(path: &Path) -> PathBuf {
 
 /// Writes a whole file, complete or not at all.
 pub fn write_file(path: &Path, content: &str) -> Result<()> {
+    write_bytes(path, content.as_bytes())
+}
+
+/// Writes a whole file of bytes, complete or not at all.
+pub fn write_bytes(path: &Path, content: &[u8]) -> Result<()> {
     let part = part_beside(path);
     fs::write(&part, content).and_then(|()| fs::rename(&part, path)).map_err(|e| {
         // What was written of it must not stay; it may not exist.

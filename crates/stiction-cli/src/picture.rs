@@ -1,10 +1,10 @@
 //! `stiction picture`: a recording as a PNG file, drawn by the page in a Chromium without a window.
 
+use crate::browser::{self, Browser};
 use crate::failure::{Outcome, Result, error, unwritable};
 use crate::output::{check_target, print};
 use clap::Args;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use stiction_io::{page, recording::Reader};
 
 /// Arguments of `picture`.
@@ -27,12 +27,11 @@ pub struct PictureArgs {
     out: PathBuf,
 
     /// Width and height in pixels
-    #[arg(long, value_name = "WxH", default_value = "1280x800", value_parser = size)]
+    #[arg(long, value_name = "WxH", default_value = "1280x800", value_parser = browser::size)]
     size: (u32, u32),
 
     /// Colour surfaces by this
-    #[arg(long, value_name = "FIELD", default_value = "body",
-        value_parser = ["body", "strain", "stress", "speed", "force"])]
+    #[arg(long, value_name = "FIELD", default_value = "body", value_parser = browser::FIELDS)]
     by: String,
 
     /// Show the whole page with plots and controls, not the view alone
@@ -44,69 +43,37 @@ pub struct PictureArgs {
     dark: bool,
 }
 
-fn size(text: &str) -> std::result::Result<(u32, u32), String> {
-    let parts = text.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
-    match parts {
-        Some((w, h)) if (16..=8192).contains(&w) && (16..=8192).contains(&h) => Ok((w, h)),
-        _ => Err("it must look like 1280x800, each from 16 to 8192".into()),
-    }
-}
-
-/// The first Chromium there is.
-pub fn chromium() -> Result<PathBuf> {
-    let named = std::env::var_os("CHROMIUM").map(PathBuf::from);
-    let folders: Vec<PathBuf> =
-        std::env::var_os("PATH").map(|p| std::env::split_paths(&p).collect()).unwrap_or_default();
-    let names = ["chromium", "chromium-browser", "google-chrome", "chrome"];
-    let found = folders.iter().flat_map(|f| names.iter().map(move |n| f.join(n))).find(|p| p.is_file());
-    named.or(found).ok_or_else(|| {
-        error("no Chromium was found", "install it (`apt install chromium`), or set CHROMIUM to its path")
-    })
-}
-
 /// Draws a picture.
 pub fn picture(args: &PictureArgs) -> Result<Outcome> {
     let last = Reader::open(&args.recording)?.last().map_or(0.0, |f| f.t);
     check_target(&args.out)?;
-    let browser = chromium()?;
-    let work = std::env::temp_dir().join(format!("stiction-picture-{}", std::process::id()));
-    std::fs::create_dir_all(&work).map_err(|e| unwritable(&work, &e))?;
-    let done = draw(args, args.time.unwrap_or(last), &browser, &work);
-    // Best effort: what stays is in the folder for temporary files.
-    let _ = std::fs::remove_dir_all(&work);
-    done?;
+    let browser = Browser::find()?;
+    let theme = if args.dark { "dark" } else { "light" };
+    let ui = u8::from(args.plots);
+    let hash = format!("t={}&by={}&theme={theme}&ui={ui}", args.time.unwrap_or(last), args.by);
+    draw(&browser, &args.recording, &hash, args.size, &args.out)?;
     print(&format!("wrote {}\n", args.out.display()))
 }
 
-fn draw(args: &PictureArgs, t: f64, browser: &Path, work: &Path) -> Result<()> {
-    let html = work.join("view.html");
-    page::write(&html, std::slice::from_ref(&args.recording))?;
-    let theme = if args.dark { "dark" } else { "light" };
-    let ui = u8::from(args.plots);
-    let url = format!("file://{}#t={t}&by={}&theme={theme}&ui={ui}", html.display(), args.by);
-    let shot = work.join("shot.png");
-    let out = Command::new(browser)
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--hide-scrollbars",
-            "--use-angle=swiftshader",
-            "--enable-unsafe-swiftshader",
-        ])
-        .args(["--ignore-gpu-blocklist", "--virtual-time-budget=20000", "--no-first-run"])
-        .arg(format!("--user-data-dir={}", work.join("profile").display()))
-        .arg(format!("--window-size={},{}", args.size.0, args.size.1))
+/// Opens the page of a recording with `hash` behind its address, and writes what it shows as a PNG file.
+pub fn draw(browser: &Browser, recording: &Path, hash: &str, size: (u32, u32), out: &Path) -> Result<()> {
+    let html = browser.folder().join("view.html");
+    let shot = browser.folder().join("shot.png");
+    // What an earlier picture left must not be taken for this one.
+    let _ = std::fs::remove_file(&shot);
+    page::write(&html, &[recording.into()])?;
+    let said = browser
+        .command(size)
+        .args(["--hide-scrollbars", "--virtual-time-budget=20000"])
         .arg(format!("--screenshot={}", shot.display()))
-        .arg(url)
+        .arg(format!("file://{}#{hash}", html.display()))
         .output()
-        .map_err(|e| {
-            error(format!("{} cannot be started: {e}", browser.display()), "set CHROMIUM to a working one")
-        })?;
+        .map_err(|e| browser.broken(&e))?;
     if !shot.is_file() {
-        let words = String::from_utf8_lossy(&out.stderr);
+        let words = String::from_utf8_lossy(&said.stderr);
         let line = words.lines().last().unwrap_or("it said nothing");
         return Err(error(format!("Chromium drew nothing: {line}"), "try another with CHROMIUM=path"));
     }
-    std::fs::copy(&shot, &args.out).map_err(|e| unwritable(&args.out, &e))?;
+    std::fs::copy(&shot, out).map_err(|e| unwritable(out, &e))?;
     Ok(())
 }

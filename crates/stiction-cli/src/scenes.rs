@@ -1,11 +1,15 @@
 //! `stiction scenes` and `stiction schema`.
 
+use crate::args::positive;
 use crate::failure::{Outcome, Result};
 use crate::output::print;
 use crate::table::Table;
 use clap::Args;
 use serde_json::json;
+use std::path::PathBuf;
 use stiction_io::{gallery, scene};
+
+mod html;
 
 /// Arguments of `scenes`.
 #[derive(Args)]
@@ -17,10 +21,21 @@ pub struct ScenesArgs {
     /// Print the scene file of this built-in scene, as a start for your own
     #[arg(long, value_name = "NAME")]
     show: Option<String>,
+
+    /// Run every scene and write a page with a picture, description, command and residuals of each
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["json", "show"])]
+    html: Option<PathBuf>,
+
+    /// With --html: longest time that a scene may take [s]
+    #[arg(long, value_name = "S", value_parser = positive, default_value_t = 10.0, requires = "html")]
+    limit: f64,
 }
 
 /// Lists the gallery.
 pub fn scenes(args: &ScenesArgs) -> Result<Outcome> {
+    if let Some(dir) = &args.html {
+        return html::write(dir, args.limit);
+    }
     if let Some(name) = &args.show {
         let entry = gallery::find(name).ok_or_else(|| gallery::unknown(name))?;
         return print(entry.text);

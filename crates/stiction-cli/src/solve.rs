@@ -138,14 +138,19 @@ fn solve_local(
     trace: &mut dyn Trace,
 ) -> Result<SolveReport> {
     use solvers::newton::{NewtonSettings, NonsmoothNewton};
-    use solvers::{apgd::Apgd, exact, exact::Exact, pgs::Pgs};
+    use solvers::{apgd::Apgd, cr, cr::ConjugateResidual, exact, exact::Exact, pgs::Pgs};
     Ok(match kind {
-        SolverKind::Exact => Exact::new(exact::Settings::default().with(settings)).solve_local(p, r, trace),
+        SolverKind::Exact | SolverKind::Auto => {
+            Exact::new(exact::Settings::default().with(settings)).solve_local(p, r, trace)
+        }
         SolverKind::Realtime => {
             Exact::new(exact::Settings::realtime().with(settings)).solve_local(p, r, trace)
         }
         SolverKind::Pgs => Pgs::new(settings).solve_local(p, r, trace),
         SolverKind::Apgd => Apgd::new(settings).solve_local(p, r, trace),
+        SolverKind::ConjugateResidual => {
+            ConjugateResidual::new(cr::Settings::robust().with(settings)).solve_local(p, r, trace)
+        }
         SolverKind::NonsmoothNewton => {
             NonsmoothNewton::new(NewtonSettings::robust().with(settings)).solve_local(p, r, trace)
         }

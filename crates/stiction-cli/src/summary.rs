@@ -82,6 +82,11 @@ impl Summary {
         self.residuals.penetration.max(self.overlap)
     }
 
+    /// Contacts of the step that had most.
+    pub fn most_contacts(&self) -> usize {
+        self.contacts.max
+    }
+
     /// Iterations per step.
     pub fn mean_iterations(&self) -> f64 {
         self.iterations.mean(self.steps)

@@ -20,6 +20,12 @@ impl Entry {
     pub fn load(&self, overrides: &[(String, String)]) -> Result<scene::LoadedScene> {
         scene::parse(self.text, &format!("{}.toml", self.name), Path::new(""), overrides)
     }
+
+    /// What its file says about it: the comment at the top.
+    pub fn description(&self) -> String {
+        let lines = self.text.lines().map_while(|l| l.strip_prefix('#')).map(str::trim);
+        lines.collect::<Vec<_>>().join(" ")
+    }
 }
 
 macro_rules! entries {
@@ -49,14 +55,18 @@ entries! {
     "wall-10": "10 rows of 10 bricks",
     "table-pile": "Crates fall on a pile of tables",
     "tumbling-mesh": "L-shaped brackets tumble down",
+    "terrain": "Cones, balls and crates tumble into a valley of triangles",
     "cantilever": "A soft beam sags under its own weight",
     "extension": "Two materials are pulled to twice their length",
     "soft-block-grip": "Two plates lift a soft block by friction",
     "soft-grasp": "Two fingers lift a soft ball",
+    "mat-folding": "A gripper folds a soft mat",
+    "soft-gripper": "Two soft fingers lift a box",
     "newtons-cradle-soft": "A soft Newton's cradle",
     "pendulum-chain": "Eight links swing down from horizontal",
     "crank-slider": "A motor turns a crank that drives a slider",
     "cable-over-cylinder": "A cable of 160 links hangs over a cylinder, three times as long on one side",
+    "cable-winding": "A cable is wound around a post",
     "cloth-drop": "A cloth falls over a ball",
     "pile": "500 random boxes fall into a bin",
     "pile-2000": "2000 random boxes fall into a bin",

@@ -8,6 +8,7 @@
 //! | tetrahedral meshes: Gmsh, TetGen, VTK, Medit | [`tet_mesh`] |
 //! | contact problems and solutions as npz | [`problem`] |
 //! | recordings of runs | [`recording`] |
+//! | the page that plays them, other formats, films | [`page`], [`export`], [`film`] |
 //!
 //! ```
 //! let set = [("time.dt".to_string(), "0.005".to_string())];
@@ -39,6 +40,7 @@
 
 pub mod error;
 pub mod export;
+pub mod film;
 pub mod gallery;
 pub mod mesh;
 pub mod page;

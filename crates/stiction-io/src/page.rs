@@ -50,6 +50,15 @@ pub fn with_recordings(recordings: &[PathBuf]) -> Result<String> {
     Ok(PAGE.replacen(PLACE, &String::from_utf8_lossy(&all), 1))
 }
 
+/// The page with a recording in it that films itself as `wish` (JSON without `<`) says, and sends what it drew.
+pub fn film(recording: &Path, wish: &str) -> Result<String> {
+    let page = with_recordings(&[recording.into()])?;
+    let script = format!("<script type=\"application/x-stiction-film\">{wish}</script><script>");
+    // Before the script of the page, which is the last one.
+    let (before, after) = page.rsplit_once("<script>").unwrap_or((&page, ""));
+    Ok(format!("{before}{script}{after}"))
+}
+
 /// The page of a live simulation: it connects to `socket` beside it.
 pub fn live() -> String {
     PAGE.replacen(PLACE, "<script type=\"application/x-stiction-live\"></script>", 1)

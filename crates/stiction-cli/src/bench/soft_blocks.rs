@@ -85,7 +85,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
 }
 
 /// Slope of log t over log n by least squares.
-fn exponent(curve: &[(f64, f64)]) -> f64 {
+pub fn exponent(curve: &[(f64, f64)]) -> f64 {
     let n = curve.len() as f64;
     let (x, y) = (|p: &(f64, f64)| p.0.ln(), |p: &(f64, f64)| p.1.ln());
     let (mx, my) = (curve.iter().map(x).sum::<f64>() / n, curve.iter().map(y).sum::<f64>() / n);

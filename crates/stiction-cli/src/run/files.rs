@@ -3,6 +3,7 @@
 
 use crate::failure::Result;
 use crate::output::{OutputDir, OutputFile, csv_line, csv_number};
+use crate::record::Pace;
 use std::path::Path;
 use stiction::sim::StageTimes;
 use stiction::{Model, Simulation};
@@ -14,9 +15,7 @@ pub struct RunFiles {
     report: OutputFile,
     sensors: OutputFile,
     recording: recording::Writer,
-    /// Frames per second of simulation, and how many were written.
-    rate: f64,
-    frames: u64,
+    pace: Pace,
     /// The last step is in the recording.
     complete: bool,
     values: Vec<f64>,
@@ -61,8 +60,8 @@ impl RunFiles {
         }
         sensors.put(&csv_line(&header))?;
         let recording = recording::Writer::create(&dir.part("recording.stic")?, model, extra)?;
-        let (frames, complete, values) = (0, true, Vec::new());
-        Ok(RunFiles { dir, report, sensors, recording, rate, frames, complete, values })
+        let (pace, complete, values) = (Pace::new(rate), true, Vec::new());
+        Ok(RunFiles { dir, report, sensors, recording, pace, complete, values })
     }
 
     /// The state before the first step.
@@ -71,8 +70,7 @@ impl RunFiles {
     }
 
     fn frame(&mut self, sim: &Simulation) -> Result<()> {
-        // Frames that fell between two steps are skipped.
-        self.frames = self.frames.max((sim.state().t * self.rate) as u64) + 1;
+        self.pace.wrote(sim.state().t);
         self.complete = true;
         Ok(self.recording.write_frame(sim)?)
     }
@@ -115,15 +113,14 @@ impl RunFiles {
         row.extend(self.values.iter().map(|x| csv_number(*x)));
         self.sensors.put(&csv_line(&row))?;
         self.complete = false;
-        // The sum of many steps may fall short of the time of a frame by rounding.
-        if sim.state().t * self.rate >= self.frames as f64 * (1.0 - 1e-9) {
+        if self.pace.is_due(sim.state().t) {
             self.frame(sim)?;
         }
         Ok(())
     }
 
-    /// Completes the files and gives them their names.
-    pub fn finish(mut self, sim: &Simulation) -> Result<()> {
+    /// Completes the files and gives them their names; says how many bytes recording and page have.
+    pub fn finish(mut self, sim: &Simulation) -> Result<[u64; 2]> {
         if !self.complete {
             self.frame(sim)?;
         }
@@ -132,6 +129,9 @@ impl RunFiles {
         self.recording.finish()?;
         let view = self.dir.part("view.html")?;
         page::write(&view, &[self.dir.part_path("recording.stic")])?;
-        self.dir.finish()
+        let size = |name| std::fs::metadata(self.dir.part_path(name)).map_or(0, |m| m.len());
+        let sizes = ["recording.stic", "view.html"].map(size);
+        self.dir.finish()?;
+        Ok(sizes)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::stage::{Stage, Wish};
 use crate::failure::{Outcome, Result, error};
+use crate::loopback::is_own;
 use crate::output::print;
 use axum::Router;
 use axum::extract::State;
@@ -47,25 +48,8 @@ pub fn serve(port: u16, page: String, stage: Option<Stage>) -> Result<Outcome> {
     })
 }
 
-impl Site {
-    /// Asked for by this computer's own names: another name that leads here is somebody else's page.
-    fn is_own(&self, name: &str) -> bool {
-        ["127.0.0.1", "localhost"].iter().any(|own| name == format!("{own}:{}", self.port))
-    }
-
-    fn host_is_own(&self, headers: &HeaderMap) -> bool {
-        headers.get(header::HOST).and_then(|h| h.to_str().ok()).is_some_and(|h| self.is_own(h))
-    }
-
-    /// The page that opens a socket must be ours.
-    fn origin_is_own(&self, headers: &HeaderMap) -> bool {
-        let origin = headers.get(header::ORIGIN).and_then(|h| h.to_str().ok());
-        origin.and_then(|o| o.strip_prefix("http://")).is_some_and(|o| self.is_own(o))
-    }
-}
-
 async fn index(State(site): State<Arc<Site>>, headers: HeaderMap) -> Response {
-    if !site.host_is_own(&headers) {
+    if !is_own(&headers, site.port, false) {
         return StatusCode::FORBIDDEN.into_response();
     }
     ([(header::CACHE_CONTROL, "no-store")], Html(site.page.clone())).into_response()
@@ -73,7 +57,7 @@ async fn index(State(site): State<Arc<Site>>, headers: HeaderMap) -> Response {
 
 async fn socket(State(site): State<Arc<Site>>, headers: HeaderMap, upgrade: WebSocketUpgrade) -> Response {
     match &site.stage {
-        Some(stage) if site.host_is_own(&headers) && site.origin_is_own(&headers) => {
+        Some(stage) if is_own(&headers, site.port, true) => {
             let stage = stage.clone();
             upgrade.max_message_size(LONGEST).on_upgrade(|s| watch(s, stage))
         }

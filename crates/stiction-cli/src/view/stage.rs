@@ -4,6 +4,7 @@
 use super::spring::Pull;
 use crate::args::{SceneArgs, StepArgs};
 use crate::failure::{Result, error};
+use crate::record::about;
 use serde::Deserialize;
 use serde_json::json;
 use std::sync::Arc;
@@ -287,10 +288,7 @@ type Built = (Simulation, f64, Header, Arc<Vec<u8>>);
 fn build(scene: &SceneArgs, step: &StepArgs) -> Result<Built> {
     let prepared = scene.prepare(step)?;
     let s = prepared.loaded.settings;
-    let about = json!({
-        "scene": prepared.name, "title": prepared.loaded.title, "dt": prepared.loaded.dt,
-        "solver": s.solver.name(), "scheme": s.scheme.name(),
-    });
+    let about = about(&prepared.name, &prepared.loaded.title, prepared.loaded.dt, &s);
     let header = Header::new(&prepared.model, about);
     let bytes = live_header(&header).map_err(|e| error(e, "use a smaller scene"))?;
     Ok((Simulation::new(prepared.model, s), prepared.loaded.dt, header, Arc::new(bytes)))

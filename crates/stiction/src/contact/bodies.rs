@@ -171,6 +171,36 @@ impl Bodies {
         true
     }
 
+    /// Changes b so that the impulses `r` lead to the velocities `v`: impulses that are not among these contacts are
+    /// part of `b` then.
+    pub fn start_from(&mut self, v: &[f64], r: &[Vec3]) {
+        for (w, b) in self.free_velocity.iter_mut().zip(&self.bodies) {
+            let d = b.dof as usize;
+            w.lin = Vec3::from_slice(&v[d..]);
+            if b.rigid {
+                w.ang = Vec3::from_slice(&v[d + 3..]);
+            }
+        }
+        let mut free = std::mem::take(&mut self.free_velocity);
+        for (c, r) in r.iter().enumerate() {
+            self.push_bodies(c, -*r, &mut free);
+        }
+        self.free_velocity = free;
+        for c in 0..r.len() {
+            self.free[c] = self.relative(c, &self.free_velocity) + self.bias[c];
+        }
+    }
+
+    /// Number of bodies that the contacts move.
+    pub fn bodies_moved(&self) -> usize {
+        self.bodies.len()
+    }
+
+    /// The bodies that contact `c` moves, counted from 0.
+    pub fn bodies_of(&self, c: usize) -> impl Iterator<Item = usize> + '_ {
+        self.sides(c).iter().map(|s| s.body as usize)
+    }
+
     /// Writes A⁻¹(b + Jᵀ r) of the bodies of the island into `v`.
     pub fn write_velocity(&mut self, r: &[Vec3], v: &mut [f64]) {
         self.body_velocities(r);

@@ -1,65 +1,133 @@
-//! The Delassus matrix of an island whose dofs are coupled through `A`: built from a sparse factor.
+//! The Delassus matrix of an island whose dofs are coupled through `A`: built from sparse factors.
 //!
-//! Right for few contacts on anything that bends, and the reference for what larger islands do without it.
+//! Right for few contacts on anything that bends, and the reference for what larger islands do without it. Bodies that touch
+//! each other but are not coupled through A are factored apart: then W has blocks only between contacts that share a body,
+//! and many small bodies cost in proportion to their number.
 
-use super::{ContactProblem, LocalProblem};
+use super::{ContactProblem, LocalProblem, Term};
 use crate::linalg::{Mat3, SparseCholesky, Vec3};
 
-/// Factor, free velocity and `W = J A⁻¹ Jᵀ` of one island.
+/// Factors, free velocity and `W = J A⁻¹ Jᵀ` of one island.
 #[derive(Default)]
 pub struct Coupled {
-    factor: SparseCholesky,
+    parts: Vec<Part>,
+    /// How many parts the island has.
+    count: usize,
+    /// The part of each block of the island; anything for other blocks.
+    part_of: Vec<u32>,
     v: Vec<f64>,
-    f: Vec<f64>,
-    columns: Vec<f64>,
     /// W and q with elliptic cones stretched to round ones.
     pub local: LocalProblem,
+}
+
+/// Blocks that A couples, with their factor and the contacts of the island that move them.
+#[derive(Default)]
+struct Part {
+    blocks: Vec<u32>,
+    contacts: Vec<u32>,
+    dofs: usize,
+    factor: SparseCholesky,
+    columns: Vec<f64>,
 }
 
 /// Columns that are solved for at a time.
 const BATCH: usize = 32;
 
 impl Coupled {
-    /// Factors the blocks of the island and builds W of its contacts. False when A is not positive definite.
-    pub fn prepare(&mut self, p: &ContactProblem, blocks: &[u32], contacts: &[u32]) -> bool {
-        if !self.factor.factor(&p.a, blocks) {
-            return false;
+    /// Finds the parts of the island that A does not couple to each other; the dofs of the largest, and the most contacts on
+    /// one part.
+    pub fn find_parts(&mut self, p: &ContactProblem, blocks: &[u32], contacts: &[u32]) -> (usize, usize) {
+        let parent = &mut self.part_of;
+        parent.resize(p.a.block_rows(), 0);
+        blocks.iter().for_each(|&b| parent[b as usize] = b);
+        for &b in blocks {
+            for (other, _) in p.a.row(b as usize) {
+                let (x, y) = (root(parent, b), root(parent, other as u32));
+                parent[x.max(y) as usize] = x.min(y);
+            }
         }
-        self.v.clear();
-        self.v.extend_from_slice(&p.b);
-        self.factor.solve(&mut self.v);
-        let stretch = |c: u32| p.law[c as usize].stretch();
-        let n = contacts.len();
-        let mut w = vec![(0, 0, Mat3::ZERO); n * n];
-        self.f.clear();
-        self.f.resize(p.dofs(), 0.0);
-        let rows = self.factor.rows();
-        let many: Vec<(usize, usize)> = (0..n).flat_map(|d| (0..3).map(move |k| (d, k))).collect();
-        for batch in many.chunks(BATCH) {
-            self.columns.clear();
-            self.columns.resize(rows * batch.len(), 0.0);
-            for (column, &(d, k)) in self.columns.chunks_mut(rows).zip(batch) {
-                let c = contacts[d] as usize;
-                let push = p.j.frame[c].transpose() * (Vec3::AXES[k] * stretch(contacts[d]));
-                for t in p.j.terms(c) {
-                    t.at_row(self.factor.local_row(t.block())).add_impulse(push, column);
+        for &b in blocks {
+            parent[b as usize] = root(parent, b);
+        }
+        // Parts in the order of their smallest blocks, which are their roots and come first.
+        self.count = 0;
+        for &b in blocks {
+            let up = parent[b as usize];
+            let part = if up == b { self.count as u32 } else { parent[up as usize] };
+            if up == b {
+                if self.parts.len() == self.count {
+                    self.parts.push(Part::default());
+                }
+                let new = &mut self.parts[self.count];
+                new.blocks.clear();
+                new.contacts.clear();
+                new.dofs = 0;
+                self.count += 1;
+            }
+            parent[b as usize] = part;
+            self.parts[part as usize].blocks.push(b);
+            self.parts[part as usize].dofs += p.a.block(b as usize).1;
+        }
+        for (i, &c) in contacts.iter().enumerate() {
+            for t in p.j.terms(c as usize) {
+                let on = &mut self.parts[self.part_of[t.block()] as usize].contacts;
+                if on.last() != Some(&(i as u32)) {
+                    on.push(i as u32);
                 }
             }
-            self.factor.solve_columns(&mut self.columns, batch.len());
-            for (column, &(d, k)) in self.columns.chunks(rows).zip(batch) {
-                for (i, &c) in contacts.iter().enumerate() {
-                    let terms = p.j.terms(c as usize).iter();
-                    let v: Vec3 =
-                        terms.map(|t| t.at_row(self.factor.local_row(t.block())).velocity(column)).sum();
-                    let entry = &mut w[i * n + d];
-                    (entry.0, entry.1) = (i as u32, d as u32);
-                    *entry.2.col_mut(k) = stretch(c) * (p.j.frame[c as usize] * v);
+        }
+        let parts = &self.parts[..self.count];
+        let most = |of: fn(&Part) -> usize| parts.iter().map(of).max().unwrap_or(0);
+        (most(|p| p.dofs), most(|p| p.contacts.len()))
+    }
+
+    /// Factors the blocks of the island and builds W of its contacts. False when A is not positive definite.
+    pub fn prepare(&mut self, p: &ContactProblem, blocks: &[u32], contacts: &[u32]) -> bool {
+        self.find_parts(p, blocks, contacts);
+        self.v.clear();
+        self.v.extend_from_slice(&p.b);
+        let stretch = |c: u32| p.law[c as usize].stretch();
+        let mut w = Vec::new();
+        for part in &mut self.parts[..self.count] {
+            if !part.factor.factor(&p.a, &part.blocks) {
+                return false;
+            }
+            part.factor.solve(&mut self.v);
+        }
+        for k in 0..self.count {
+            let part_of = &self.part_of;
+            let of_part = |t: &&Term| part_of[t.block()] == k as u32;
+            let Part { contacts: on, factor, columns, .. } = &mut self.parts[k];
+            let rows = factor.rows();
+            let many: Vec<(usize, usize)> = (0..on.len()).flat_map(|d| [0, 1, 2].map(|k| (d, k))).collect();
+            let first = w.len();
+            w.extend(on.iter().flat_map(|i| on.iter().map(move |d| (*i, *d, Mat3::ZERO))));
+            for batch in many.chunks(BATCH) {
+                columns.clear();
+                columns.resize(rows * batch.len(), 0.0);
+                for (column, &(d, k)) in columns.chunks_mut(rows).zip(batch) {
+                    let c = contacts[on[d] as usize];
+                    let push = p.j.frame[c as usize].transpose() * (Vec3::AXES[k] * stretch(c));
+                    for t in p.j.terms(c as usize).iter().filter(of_part) {
+                        t.at_row(factor.local_row(t.block())).add_impulse(push, column);
+                    }
+                }
+                factor.solve_columns(columns, batch.len());
+                for (column, &(d, k)) in columns.chunks(rows).zip(batch) {
+                    for (i, &at) in on.iter().enumerate() {
+                        let c = contacts[at as usize];
+                        let terms = p.j.terms(c as usize).iter().filter(of_part);
+                        let v: Vec3 =
+                            terms.map(|t| t.at_row(factor.local_row(t.block())).velocity(column)).sum();
+                        let entry = &mut w[first + i * on.len() + d];
+                        *entry.2.col_mut(k) = stretch(c) * (p.j.frame[c as usize] * v);
+                    }
                 }
             }
         }
         for (i, &c) in contacts.iter().enumerate() {
             let s = stretch(c);
-            w[i * n + i].2 += Mat3::from_diagonal(p.softness[c as usize] * s * s);
+            w.push((i as u32, i as u32, Mat3::from_diagonal(p.softness[c as usize] * s * s)));
         }
         let free = |&c: &u32| (p.j.mul_one(c as usize, &self.v) + p.bias[c as usize]) * stretch(c);
         self.local = LocalProblem::with_laws(
@@ -86,10 +154,20 @@ impl Coupled {
                 t.add_impulse(push, &mut self.v);
             }
         }
-        self.factor.solve(&mut self.v);
+        for part in &mut self.parts[..self.count] {
+            part.factor.solve(&mut self.v);
+        }
         for &i in blocks {
             let (d, n) = p.a.block(i as usize);
             v[d..d + n].copy_from_slice(&self.v[d..d + n]);
         }
     }
+}
+
+fn root(parent: &mut [u32], mut k: u32) -> u32 {
+    while parent[k as usize] != k {
+        parent[k as usize] = parent[parent[k as usize] as usize];
+        k = parent[k as usize];
+    }
+    k
 }

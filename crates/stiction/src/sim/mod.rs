@@ -3,6 +3,7 @@
 mod guard;
 mod joints;
 mod newton_step;
+mod position_based;
 mod recovery;
 mod report;
 mod rows;
@@ -12,6 +13,7 @@ pub use joints::JointMemory;
 pub use newton_step::{
     ElementRows, GeometricStiffness, NonlinearReport, NonlinearSettings, NonlinearStepper,
 };
+pub use position_based::{PositionBased, PositionReport};
 pub use report::{Energy, StageTimes, StepReport};
 
 use crate::collide::Contact;

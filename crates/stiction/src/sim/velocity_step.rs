@@ -153,6 +153,7 @@ impl VelocityStepper {
 
         self.collider.detect(model, state, h, &mut self.contacts);
         self.late.clear();
+        self.late.extend_from_slice(self.collider.met());
         if let Some(guard) = &mut self.guard {
             guard.start(model, state, h);
         }
@@ -482,6 +483,36 @@ impl VelocityStepper {
             match self.contacts[..before].binary_search_by(|o| o.key.cmp(&c.key)) {
                 Ok(i) => self.contacts[i] = *c,
                 Err(_) => self.contacts.push(*c),
+            }
+            found = true;
+        }
+        self.there.t = state.t;
+        self.there.q.clone_from(&state.q);
+        self.there.v.clone_from(&self.solution.v);
+        self.collider.swept(model, &self.there, h, &mut self.candidates);
+        for c in &self.candidates {
+            let reach = |s: ShapeId| model.shapes[s.index()].scale;
+            let met = self.collider.met();
+            let Ok(i) = met.binary_search_by(|m| m.0.cmp(&c.key)) else { continue };
+            let closing = self.collider.closing(model, c, met[i].1);
+            if h * closing - c.gap < MISSED * reach(c.key.shape_a).min(reach(c.key.shape_b))
+                || self.late.iter().any(|l| l.0 == c.key)
+            {
+                continue;
+            }
+            self.late.push(met[i]);
+            // One velocity per step: it cannot rebound from one thing and stop at the next.
+            let owner = |s: ShapeId| model.shapes[s.index()].owner;
+            let both = [owner(c.key.shape_a), owner(c.key.shape_b)];
+            let shares =
+                |o: &Contact| both.contains(&owner(o.key.shape_a)) || both.contains(&owner(o.key.shape_b));
+            for o in self.contacts.iter_mut().filter(|o| shares(o)) {
+                o.restitution = 0.0;
+            }
+            let hard = Contact { restitution: 0.0, ..*c };
+            match self.contacts[..before].binary_search_by(|o| o.key.cmp(&c.key)) {
+                Ok(i) => self.contacts[i] = hard,
+                Err(_) => self.contacts.push(hard),
             }
             found = true;
         }

@@ -3,6 +3,7 @@
 pub mod apgd;
 pub mod ccs;
 pub mod cond;
+pub mod cr;
 pub mod exact;
 pub mod local_solve;
 pub mod measure;
@@ -131,6 +132,11 @@ pub enum SolverKind {
     CondE,
     /// Contact constraint splitting: ADMM with one linear solve per iteration (after Daviet 2020).
     Ccs,
+    /// Conjugate residuals on the mixed complementarity problem (`solvers::cr`), matrix-free.
+    #[serde(rename = "cr")]
+    ConjugateResidual,
+    /// `exact`, with the fastest way for each island as measured: mixed multigrid steps on soft ones.
+    Auto,
     /// Fully implicit steps with smooth contact forces (`solvers::penalty`): a way to step scenes, not to solve contact
     /// problems, which `exact` solves in its place.
     Penalty,
@@ -138,7 +144,7 @@ pub enum SolverKind {
 
 impl SolverKind {
     /// All that solve contact problems, in the order of tables.
-    pub const ALL: [SolverKind; 8] = [
+    pub const ALL: [SolverKind; 10] = [
         SolverKind::Exact,
         SolverKind::Realtime,
         SolverKind::Pgs,
@@ -147,20 +153,20 @@ impl SolverKind {
         SolverKind::Cond,
         SolverKind::CondE,
         SolverKind::Ccs,
+        SolverKind::ConjugateResidual,
+        SolverKind::Auto,
     ];
 
     /// All that scenes can be stepped with.
-    pub const STEPPING: [SolverKind; 9] = [
-        SolverKind::Exact,
-        SolverKind::Realtime,
-        SolverKind::Pgs,
-        SolverKind::Apgd,
-        SolverKind::NonsmoothNewton,
-        SolverKind::Cond,
-        SolverKind::CondE,
-        SolverKind::Ccs,
-        SolverKind::Penalty,
-    ];
+    pub const STEPPING: [SolverKind; SolverKind::ALL.len() + 1] = {
+        let mut all = [SolverKind::Penalty; SolverKind::ALL.len() + 1];
+        let mut i = 0;
+        while i < SolverKind::ALL.len() {
+            all[i] = SolverKind::ALL[i];
+            i += 1;
+        }
+        all
+    };
 
     /// Name on the command line and in scene files.
     pub fn name(self) -> &'static str {
@@ -173,6 +179,8 @@ impl SolverKind {
             SolverKind::Cond => "cond",
             SolverKind::CondE => "cond-e",
             SolverKind::Ccs => "ccs",
+            SolverKind::ConjugateResidual => "cr",
+            SolverKind::Auto => "auto",
             SolverKind::Penalty => "penalty",
         }
     }
@@ -212,7 +220,17 @@ pub fn make(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolve
         }
         SolverKind::Cond => Box::new(cond::Cond::new(cond::CondSettings::default().with(settings))),
         SolverKind::Ccs => Box::new(ccs::Ccs::new(settings)),
+        SolverKind::Auto => {
+            let single = exact::Settings {
+                tolerance: exact::Settings::default().tolerance,
+                ..exact::Settings::auto()
+            };
+            Box::new(exact::Exact::new(single.with(settings)))
+        }
         SolverKind::CondE => Box::new(cond::CondE::new(cond::CondESettings::default().with(settings))),
+        SolverKind::ConjugateResidual => {
+            Box::new(cr::ConjugateResidual::new(cr::Settings::robust().with(settings)))
+        }
     }
 }
 
@@ -220,6 +238,7 @@ pub fn make(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolve
 pub fn make_for_steps(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolver> {
     match kind {
         SolverKind::Exact => Box::new(exact::Exact::new(exact::Settings::stepping().with(settings))),
+        SolverKind::Auto => Box::new(exact::Exact::new(exact::Settings::auto().with(settings))),
         SolverKind::Cond => {
             let stepping = cond::CondSettings { remember: true, recycle: 10, ..Default::default() };
             Box::new(cond::Cond::new(stepping.with(settings)))

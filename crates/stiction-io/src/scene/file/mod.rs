@@ -12,7 +12,7 @@ use super::value::{Fraction, NonNegative, Number, Positive, Triple};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::borrow::Cow;
-use stiction::scene::Combine;
+use stiction::scene::{Combine, Manifold};
 use stiction::{Scheme, SolverKind};
 use toml::Spanned;
 
@@ -106,6 +106,12 @@ pub(crate) struct Solver {
 pub(crate) struct Contact {
     /// Contacts are made where the gap is below this [m]; from sizes and speeds where it is left out.
     pub margin: Option<NonNegative>,
+    /// Distance that rigid surfaces keep from each other [m]; 0 where it is left out.
+    pub thickness: Option<NonNegative>,
+    /// Which points of a pair become contacts: `full` (all, default), or `corners` of their support polygon.
+    #[serde(default)]
+    #[schemars(schema_with = "manifold_names")]
+    pub manifold: Option<Manifold>,
     /// Penetrations are pushed out at no more than this speed [m/s].
     pub recovery_speed: Option<NonNegative>,
     /// Impacts slower than this do not rebound [m/s].
@@ -298,4 +304,8 @@ fn solver_names(_: &mut SchemaGenerator) -> Schema {
 
 fn combine_names(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "enum": ["geometric-mean", "mean", "min", "max"] })
+}
+
+fn manifold_names(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "enum": ["full", "corners"] })
 }

@@ -150,7 +150,7 @@ impl Continuous {
     fn find_near(&mut self, model: &Model) {
         self.sweep.bounds.clear();
         for (k, p) in self.patches.iter().enumerate() {
-            let span = p.tree.span();
+            let span = p.cover.tree.span();
             if span.min.is_finite() {
                 self.sweep.bounds.push(Bounds { min: span.min, max: span.max, shape: k as u32 });
             }

@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | 0 | Alart–Curnier Newton from the impulses of the last step | `alart_curnier.rs` |
 //! | 1 | Gauss–Seidel accelerated by nonlinear conjugate gradients (NNCG), then Newton; twice | `sweep.rs` |
+//! | 1, islands too large for Newton | sweeps, then Newton on the few contacts that they leave | `patch.rs` |
 //! | 2 | rounds of interior point, proximal point and ADMM, each polished by Newton | `interior_point.rs` (bounded rows: `interior_rows.rs`), `proximal_point.rs`, `admm.rs` |
 //! | 2, each round | certificate of infeasibility; continuation where some μ > 1 | `infeasible.rs`, `continuation.rs` |
 //!
@@ -23,18 +24,21 @@ mod continuation;
 mod infeasible;
 mod interior_point;
 mod interior_rows;
+mod patch;
 mod proximal_point;
 mod sweep;
 
-use super::soft::{SoftSettings, SoftSolver};
+use super::soft::{Inner, SoftSettings, SoftSolver};
 use super::{ContactSolver, SolveReport, SolverSettings, Status, Trace};
 use crate::contact::bodies::Bodies;
 use crate::contact::coupled::Coupled;
+use crate::contact::delassus::Delassus;
 use crate::contact::islands::Islands;
 use crate::contact::local::LocalForm;
 use crate::contact::{ContactProblem, LocalProblem, Solution};
 use crate::linalg::Vec3;
 use chain::{Buffers, Chain};
+use patch::Patch;
 use rayon::prelude::*;
 
 /// Settings of the chain; the defaults are those that were measured.
@@ -58,6 +62,10 @@ pub struct Settings {
     pub rounds: usize,
     /// Newton is tried in stages 0 and 1 only where its systems are at most this large.
     pub newton_size: usize,
+    /// How soft islands find their steps.
+    pub inner: Inner,
+    /// Coupled islands of at most this many dofs, with few contacts, are solved on W, through a factor of A.
+    pub most_direct: usize,
 }
 
 impl Default for Settings {
@@ -71,6 +79,8 @@ impl Default for Settings {
             max_sweeps: 4000,
             rounds: 8,
             newton_size: usize::MAX,
+            inner: Inner::default(),
+            most_direct: MOST_DIRECT,
         }
     }
 }
@@ -92,6 +102,23 @@ impl Settings {
             rounds: 0,
             newton_size: 600,
             ..Settings::default()
+        }
+    }
+
+    /// For time stepping, with what was fastest at each size and stiffness of the experiment COND-crossover: soft islands
+    /// mix steps of the multigrid instead of solving linear systems.
+    pub fn auto() -> Settings {
+        Settings { inner: Inner::Mixing, most_direct: MIXING_FROM, ..Settings::stepping() }
+    }
+
+    /// Unknowns from which an island uses the multigrid. Many contacts hold a body everywhere, so that sweeps alone do
+    /// well; few leave it long waves, which `auto` gives to the multigrid sooner.
+    fn multigrid_from(&self, p: &ContactProblem, blocks: &[u32], contacts: usize) -> usize {
+        let nodes = blocks.iter().filter(|&&b| p.a.block(b as usize).1 == 3).count();
+        match self.inner {
+            Inner::Krylov => SoftSettings::default().multigrid_from,
+            Inner::Mixing if 6 * contacts > nodes => HELD_MULTIGRID_FROM,
+            Inner::Mixing => MIXING_FROM,
         }
     }
 
@@ -127,6 +154,7 @@ struct Lane {
     soft: SoftSolver,
     soft_x: Solution,
     buffers: Buffers,
+    patch: Patch,
     r: Vec<Vec3>,
     report: SolveReport,
     form: Form,
@@ -140,11 +168,21 @@ pub struct Exact {
     local: Buffers,
 }
 
-/// Coupled islands of at most this many dofs and contacts are solved on W, through a factor of A.
+/// Coupled islands whose parts (what A couples) have at most this many dofs and contacts each are solved on W, through
+/// factors of A.
 const MOST_DIRECT: usize = 1200;
 const MOST_DIRECT_CONTACTS: usize = 30;
+/// The same for islands of many parts, whose W is sparse, …
+const MOST_CONTACTS_ON_ONE: usize = 80;
+/// … with at most this many contacts in all.
+const MOST_SPARSE_CONTACTS: usize = 3000;
 /// … and others too where Newton in velocity space fails and there are at most this many contacts.
 const MOST_COLUMNS: usize = 600;
+
+/// `auto` mixes steps of the multigrid on soft islands of at least this many unknowns.
+const MIXING_FROM: usize = 200;
+/// … and where many contacts hold them of at least this many.
+const HELD_MULTIGRID_FROM: usize = 1500;
 
 /// With fewer contacts than this in all, starting threads costs more than it gains.
 const PARALLEL_CONTACTS: usize = 64;
@@ -188,9 +226,15 @@ impl ContactSolver for Exact {
             lane.r.clear();
             lane.r.extend(contacts.iter().map(|&c| lambda[c as usize] / p.law[c as usize].stretch()));
             let speed = p.velocity_scale;
-            let soft = islands.is_coupled(i) && is_large(p, islands.blocks(i), contacts.len());
+            let (blocks, direct) = (islands.blocks(i), settings.most_direct);
+            let soft = islands.is_coupled(i) && is_large(p, blocks, contacts, direct, &mut lane.coupled);
             if soft {
-                lane.soft.set(SoftSettings { tolerance: settings.tolerance, ..SoftSettings::default() });
+                lane.soft.set(SoftSettings {
+                    tolerance: settings.tolerance,
+                    inner: settings.inner,
+                    multigrid_from: settings.multigrid_from(p, islands.blocks(i), contacts.len()),
+                    ..SoftSettings::default()
+                });
                 lane.soft_x.v.clone_from(guess);
                 lane.soft_x.lambda.clone_from(lambda);
                 lane.report = lane.soft.solve(p, islands.blocks(i), contacts, &mut lane.soft_x, trace);
@@ -201,7 +245,12 @@ impl ContactSolver for Exact {
             }
             lane.report = if !islands.is_coupled(i) && lane.bodies.prepare(p, contacts) {
                 lane.form = Form::Bodies;
-                Chain::new(&mut lane.bodies, &mut lane.buffers, settings, speed, trace).run(&mut lane.r)
+                let mut report =
+                    Chain::new(&mut lane.bodies, &mut lane.buffers, settings, speed, trace).run(&mut lane.r);
+                if report.status == Status::Budget && lane.bodies.system_size() > settings.newton_size {
+                    lane.patch.mend(p, contacts, &mut lane.bodies, settings, &mut lane.r, &mut report, trace);
+                }
+                report
             } else if lane.coupled.prepare(p, islands.blocks(i), contacts) {
                 lane.form = Form::Coupled;
                 let mut form = LocalForm::new(&lane.coupled.local);
@@ -255,12 +304,24 @@ impl ContactSolver for Exact {
     }
 }
 
-/// True where Newton in velocity space beats a factor. Chains of rigid bodies (rods) stay with the factor: it costs
-/// little there, and Gauss–Seidel crawls along them.
-fn is_large(p: &ContactProblem, blocks: &[u32], contacts: usize) -> bool {
+/// True where Newton in velocity space beats factors. Chains of rigid bodies (rods) stay with the factor: it costs little
+/// there, and Gauss–Seidel crawls along them. So do many small bodies, each of which has a factor of its own.
+fn is_large(
+    p: &ContactProblem,
+    blocks: &[u32],
+    contacts: &[u32],
+    most_direct: usize,
+    coupled: &mut Coupled,
+) -> bool {
     let dofs: usize = blocks.iter().map(|&b| p.a.block(b as usize).1).sum();
     let nodes = blocks.iter().filter(|&&b| p.a.block(b as usize).1 == 3).count();
-    2 * 3 * nodes > dofs && (dofs > MOST_DIRECT || contacts > MOST_DIRECT_CONTACTS)
+    if 2 * 3 * nodes <= dofs {
+        return false;
+    }
+    let (largest, most) = coupled.find_parts(p, blocks, contacts);
+    let few = contacts.len() <= MOST_DIRECT_CONTACTS;
+    let sparse = most <= MOST_CONTACTS_ON_ONE && contacts.len() <= MOST_SPARSE_CONTACTS && largest < dofs / 2;
+    largest > most_direct || !(few || sparse)
 }
 
 /// The worst status of all islands; contact indices become those of the whole problem.

@@ -1,0 +1,303 @@
+//! States of constraints and their evaluation (Algorithms 2 and 3).
+//!
+//! A row is an unknown or rests at one of its bounds: the normal of a contact at 0 when it is open, a row of a joint at
+//! its limits, an axis of a friction pyramid at ±μ λ'. The two tangents of a friction cone go together: unknowns while
+//! they stick, μ λ' against the sliding direction δ while they slip.
+//!
+//! In our signs the friction force is λ_t = −γ, so that (16) reads |λ_t| > μ λ_n and u_t·λ_t < 0.
+
+use super::pair::Pair;
+use super::system::Saddle;
+use super::{Cone, Turn};
+use crate::contact::law::RoundLaw;
+use crate::linalg::Vec3;
+
+/// Where a row is: an unknown, or at its lower or upper bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Row {
+    #[default]
+    Unknown,
+    Low,
+    High,
+}
+
+/// What one contact or block of rows remembers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Constraint {
+    row: [Row; 3],
+    /// δ: unit direction of sliding in the tangent plane, of a slipping cone.
+    slide: Vec3,
+    /// λ of the last friction update, for the moving average; λ' is its mean with the present one.
+    last: f64,
+}
+
+/// All states, as masks of the unknown rows and values of the others.
+#[derive(Clone, Debug, Default)]
+pub(super) struct States {
+    /// 1 in rows that are unknowns.
+    pub mask: Vec<Vec3>,
+    /// λ of all other rows.
+    pub fixed: Vec<Vec3>,
+    all: Vec<Constraint>,
+}
+
+/// How strictly constraints are evaluated.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Strictness {
+    /// Changes that move a row by less than this are postponed: ε₂/h [m/s].
+    pub least: f64,
+    /// Velocities of this size count as zero when signs are asked for [m/s]: nothing while iterating, ε₂/h where the
+    /// solver has converged and signs of active rows are those of rounding.
+    pub slack: f64,
+    /// Sine of ε_θ.
+    pub angle: f64,
+    /// α_θ.
+    pub turn: Turn,
+    pub cone: Cone,
+}
+
+/// What an evaluation changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Changes {
+    /// Constraints whose state changed.
+    pub switched: usize,
+    /// Kinetic friction forces that were updated.
+    pub updated: usize,
+}
+
+impl Changes {
+    pub fn any(&self) -> bool {
+        self.switched + self.updated > 0
+    }
+}
+
+impl States {
+    /// States that a guess of λ suggests; leaves the unknown part of it in `lambda`.
+    pub fn start(&mut self, sys: &Saddle, cone: Cone, lambda: &mut [Vec3]) {
+        self.all.clear();
+        self.mask.clear();
+        self.fixed.clear();
+        for (l, law) in lambda.iter_mut().zip(&sys.rows.law) {
+            let mut c = Constraint::default();
+            let mut x = if l.is_finite() { *l } else { Vec3::ZERO };
+            match *law {
+                RoundLaw::Rows(b) => {
+                    x = b.clamp(x);
+                    for k in 0..3 {
+                        c.row[k] = rest(x[k], b.lo[k], b.hi[k]);
+                    }
+                }
+                RoundLaw::Cone(_) if x.x <= 0.0 => {
+                    x = Vec3::ZERO;
+                    c.open();
+                }
+                RoundLaw::Cone(mu) => {
+                    let (t, limit) = (x.y.hypot(x.z), mu * x.x);
+                    c.last = x.x;
+                    match cone {
+                        Cone::Round if t >= limit * (1.0 - 1e-9) => {
+                            let s = if t > 0.0 { limit / t } else { 0.0 };
+                            c.slide = if t > 0.0 { Vec3::new(0.0, -x.y, -x.z) / t } else { Vec3::ZERO };
+                            x = Vec3::new(x.x, s * x.y, s * x.z);
+                            (c.row[1], c.row[2]) = (Row::High, Row::High);
+                        }
+                        Cone::Round => {}
+                        Cone::Pyramid => {
+                            for k in 1..3 {
+                                x[k] = x[k].clamp(-limit, limit);
+                                c.row[k] = rest(x[k], -limit, limit);
+                            }
+                        }
+                    }
+                }
+            }
+            self.all.push(c);
+            self.mask.push(Vec3::ZERO);
+            self.fixed.push(Vec3::ZERO);
+            *l = self.split(self.all.len() - 1, x);
+        }
+    }
+
+    /// Takes the mask of constraint `c` from its rows and parts λ into what is fixed and what is unknown.
+    fn split(&mut self, c: usize, lambda: Vec3) -> Vec3 {
+        let on = |k: usize| if self.all[c].row[k] == Row::Unknown { 1.0 } else { 0.0 };
+        self.mask[c] = Vec3::new(on(0), on(1), on(2));
+        self.fixed[c] = (Vec3::ONE - self.mask[c]) * lambda;
+        self.mask[c] * lambda
+    }
+
+    /// Evaluates every constraint at `x` (Algorithm 2). `x.l` holds the unknown multipliers; `total` all of them, and
+    /// is kept up to date. `own` is Z⁻¹ S_d.
+    pub fn evaluate(
+        &mut self,
+        sys: &Saddle,
+        x: &mut Pair,
+        total: &mut [Vec3],
+        own: &[Vec3],
+        how: &Strictness,
+    ) -> Changes {
+        let mut changes = Changes::default();
+        for c in 0..self.all.len() {
+            let u = sys.velocity(c, &x.v, total);
+            let (mut new, mut lambda) = (self.all[c], total[c]);
+            // The largest change of a distance over h that the update stands for.
+            let mut change = 0.0_f64;
+            match sys.rows.law[c] {
+                RoundLaw::Rows(b) => {
+                    for k in 0..3 {
+                        change = change.max(new.row(k, (b.lo[k], b.hi[k]), &mut lambda, u, own[c], how));
+                    }
+                }
+                RoundLaw::Cone(mu) => {
+                    let was_open = new.row[0] != Row::Unknown;
+                    change = new.row(0, (0.0, f64::INFINITY), &mut lambda, u, own[c], how);
+                    if new.row[0] != Row::Unknown {
+                        lambda = Vec3::ZERO;
+                        new.open();
+                    } else {
+                        if was_open {
+                            // Friction starts kinetic, along the sliding velocity (R6).
+                            new.slide = unit(u);
+                            new.last = 0.0;
+                        }
+                        change = change.max(match how.cone {
+                            Cone::Round => new.cone(mu, &mut lambda, u, own[c], how),
+                            Cone::Pyramid => new.pyramid(mu, &mut lambda, u, own[c], how),
+                        });
+                    }
+                }
+            }
+            let switched = new.row != self.all[c].row;
+            if change > how.least {
+                changes.switched += usize::from(switched);
+                changes.updated += usize::from(!switched);
+                self.all[c] = new;
+                total[c] = lambda;
+                x.l[c] = self.split(c, lambda);
+            }
+        }
+        changes
+    }
+
+    /// Constraints that act, and those of them whose friction slips.
+    pub fn count(&self) -> (usize, usize) {
+        let active = self.mask.iter().filter(|m| m.x > 0.0).count();
+        (active, self.mask.iter().filter(|m| m.x > 0.0 && m.y == 0.0).count())
+    }
+}
+
+impl Constraint {
+    fn open(&mut self) {
+        self.row = [Row::Low; 3];
+        self.slide = Vec3::ZERO;
+        self.last = 0.0;
+    }
+
+    /// Row `k` with bounds: (12) and (13) for a normal with [0, ∞). Returns the change of distance over h.
+    fn row(
+        &mut self,
+        k: usize,
+        (lo, hi): (f64, f64),
+        lambda: &mut Vec3,
+        u: Vec3,
+        own: Vec3,
+        how: &Strictness,
+    ) -> f64 {
+        let (l, u) = (lambda[k], u[k]);
+        match self.row[k] {
+            Row::Unknown => {
+                // (13): it would have to pull, and what it holds is not violated.
+                let bound = if l <= lo && u >= -how.slack {
+                    self.row[k] = Row::Low;
+                    lo
+                } else if l >= hi && u <= how.slack {
+                    self.row[k] = Row::High;
+                    hi
+                } else {
+                    return 0.0;
+                };
+                lambda[k] = bound;
+                own[k] * (l - bound).abs()
+            }
+            // (12). The change is the violation: multipliers do not jump when a row becomes an unknown.
+            Row::Low if u < 0.0 && lo < hi => {
+                self.row[k] = Row::Unknown;
+                -u
+            }
+            Row::High if u > 0.0 && lo < hi => {
+                self.row[k] = Row::Unknown;
+                u
+            }
+            // Bounds may have moved.
+            Row::Low => {
+                lambda[k] = lo;
+                own[k] * (l - lo).abs()
+            }
+            Row::High => {
+                lambda[k] = hi;
+                own[k] * (l - hi).abs()
+            }
+        }
+    }
+
+    /// Static and kinetic friction on the round cone: (16), (18) and Algorithm 3.
+    fn cone(&mut self, mu: f64, lambda: &mut Vec3, u: Vec3, own: Vec3, how: &Strictness) -> f64 {
+        let (force, slip) = (Vec3::new(0.0, lambda.y, lambda.z), Vec3::new(0.0, u.y, u.z));
+        let size = force.length();
+        let sticks = self.row[1] == Row::Unknown;
+        let own_t = 0.5 * (own.y + own.z);
+        let mut change = 0.0;
+        if sticks && size > mu * lambda.x && slip.dot(force) <= how.slack * size {
+            // Static → kinetic (16); the force does not jump: λ' = |γ|/μ.
+            (self.row[1], self.row[2]) = (Row::High, Row::High);
+            self.slide = if size > 0.0 { -force / size } else { unit(u) };
+            self.last = if mu > 0.0 { size / mu } else { 0.0 };
+        } else if !sticks && mu > 0.0 && slip.dot(self.slide) <= 0.0 && slip.length() > 0.0 {
+            // Kinetic → static (18).
+            (self.row[1], self.row[2]) = (Row::Unknown, Row::Unknown);
+            return slip.length();
+        } else if sticks {
+            return 0.0;
+        }
+        // Algorithm 3: a moving average of two, and δ turned towards the sliding velocity.
+        let mean = 0.5 * (self.last + lambda.x).max(0.0);
+        self.last = lambda.x.max(0.0);
+        let (toward, speed) = (unit(u), slip.length());
+        if speed > how.least && toward.dot(self.slide) > 0.0 && toward.cross(self.slide).length() > how.angle
+        {
+            let share = how.turn.share(speed, own_t * mu * mean);
+            self.slide = (self.slide + (toward - self.slide) * share).normalize_or_zero();
+        }
+        let new = self.slide * (-mu * mean);
+        change = f64::max(change, own_t * (new - force).length());
+        (lambda.y, lambda.z) = (new.y, new.z);
+        change
+    }
+
+    /// Friction on a pyramid: each axis has bounds ±μ λ' of its own.
+    fn pyramid(&mut self, mu: f64, lambda: &mut Vec3, u: Vec3, own: Vec3, how: &Strictness) -> f64 {
+        let limit = mu * 0.5 * (self.last + lambda.x).max(0.0);
+        self.last = lambda.x.max(0.0);
+        let mut change = 0.0_f64;
+        for k in 1..3 {
+            change = change.max(self.row(k, (-limit, limit), lambda, u, own, how));
+        }
+        change
+    }
+}
+
+/// The state of a row whose multiplier is `x`.
+fn rest(x: f64, lo: f64, hi: f64) -> Row {
+    if x <= lo {
+        Row::Low
+    } else if x >= hi {
+        Row::High
+    } else {
+        Row::Unknown
+    }
+}
+
+/// Unit vector of the tangential part; zero where there is none.
+fn unit(u: Vec3) -> Vec3 {
+    Vec3::new(0.0, u.y, u.z).normalize_or_zero()
+}
