@@ -252,7 +252,8 @@ fn tolerance(s: &SimSettings) -> Option<f64> {
         | SolverKind::Apgd
         | SolverKind::NonsmoothNewton
         | SolverKind::Cond
-        | SolverKind::Ccs => None,
+        | SolverKind::Ccs
+        | SolverKind::Penalty => None,
         SolverKind::CondE => Some(cond::CondESettings::default().tolerance),
         SolverKind::ConjugateResidual => Some(cr::Settings::TOLERANCE),
     })

@@ -1,5 +1,6 @@
 //! `stiction bench`: published results and hard cases, each row with ours beside the paper's or the closed form.
 
+mod add;
 mod arch;
 mod collide;
 mod collide_soft;
@@ -76,7 +77,7 @@ impl Experiment {
 
 /// The papers' experiments, then those of our own.
 static GROUPS: &[&[Experiment]] =
-    &[nsn::EXPERIMENTS, cond::EXPERIMENTS, cr::EXPERIMENTS, OWN, collide_soft::EXPERIMENTS];
+    &[nsn::EXPERIMENTS, cond::EXPERIMENTS, cr::EXPERIMENTS, add::EXPERIMENTS, OWN, collide_soft::EXPERIMENTS];
 
 static OWN: &[Experiment] = &[
     inclines::EXPERIMENT,

@@ -35,12 +35,13 @@ fn end_row<'a>(line: &mut String, numbers: impl IntoIterator<Item = &'a f64>) {
 /// Frames per second of simulation, unless asked for otherwise: as many as a screen shows.
 pub const DEFAULT_RATE: f64 = 60.0;
 
-const REPORT_COLUMNS: [&str; 20] = [
+const REPORT_COLUMNS: [&str; 21] = [
     "step",
     "t",
     "contacts",
     "joints",
     "islands",
+    "asleep",
     "iterations",
     "factorizations",
     "status",
@@ -92,7 +93,7 @@ impl RunFiles {
         let r = sim.report();
         let line = &mut self.line;
         line.clear();
-        let _ = write!(line, "{},{:?},{},{},{}", r.step, r.t, r.contacts, r.joints, r.islands);
+        let _ = write!(line, "{},{:?},{},{},{},{}", r.step, r.t, r.contacts, r.joints, r.islands, r.asleep);
         let _ = write!(line, ",{},{},{}", r.iterations, r.factorizations, r.status.word());
         let numbers = [
             r.residuals.natural,
