@@ -10,10 +10,12 @@ mod check;
 mod clock;
 mod export;
 mod failure;
+mod grad;
 mod info;
 mod loopback;
 mod mesh;
 mod movie;
+mod optimize;
 mod output;
 mod picture;
 mod progress;
@@ -72,6 +74,10 @@ enum Command {
     Mesh(mesh::MeshArgs),
     /// Solve a bare contact problem from an .npz file
     Solve(solve::SolveArgs),
+    /// Differentiate a scene's motion, and check the derivatives
+    Grad(Box<grad::GradArgs>),
+    /// Fit numbers of a scene so that its motion does what a task asks for
+    Optimize(optimize::OptimizeArgs),
     /// Measure how fast a scene steps
     Testspeed(testspeed::TestspeedArgs),
     /// Reproduce published results and compare solvers
@@ -93,6 +99,8 @@ fn main() -> ExitCode {
         Command::Check(a) => check::check(&a),
         Command::Mesh(a) => mesh::mesh(&a),
         Command::Solve(a) => solve::solve(&a),
+        Command::Grad(a) => grad::grad(&a),
+        Command::Optimize(a) => optimize::optimize(&a),
         Command::Testspeed(a) => testspeed::testspeed(&a),
         Command::Bench(a) => bench::bench(&a),
     };

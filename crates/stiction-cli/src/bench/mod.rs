@@ -1,9 +1,11 @@
 //! `stiction bench`: published results and hard cases, each row with ours beside the paper's or the closed form.
 
+mod add;
 mod arch;
 mod collide;
 mod collide_soft;
 mod cond;
+mod cr;
 mod inclines;
 mod nsn;
 mod row;
@@ -74,7 +76,8 @@ impl Experiment {
 }
 
 /// The papers' experiments, then those of our own.
-static GROUPS: &[&[Experiment]] = &[nsn::EXPERIMENTS, cond::EXPERIMENTS, OWN, collide_soft::EXPERIMENTS];
+static GROUPS: &[&[Experiment]] =
+    &[nsn::EXPERIMENTS, cond::EXPERIMENTS, cr::EXPERIMENTS, add::EXPERIMENTS, OWN, collide_soft::EXPERIMENTS];
 
 static OWN: &[Experiment] = &[
     inclines::EXPERIMENT,

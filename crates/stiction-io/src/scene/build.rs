@@ -153,6 +153,7 @@ impl<'a> Builder<'a> {
                     tolerance: f.solver.tolerance.map(|x| x.0),
                     max_iterations: f.solver.max_iterations,
                 },
+                penalty: None,
             },
             title: f.title.unwrap_or(stem),
             places: Places { source: self.source.clone(), names: self.names, items: self.items },

@@ -311,7 +311,7 @@ fn scheme_names(_: &mut SchemaGenerator) -> Schema {
 }
 
 fn solver_names(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "enum": SolverKind::ALL.map(SolverKind::name) })
+    json_schema!({ "enum": SolverKind::STEPPING.map(SolverKind::name) })
 }
 
 fn combine_names(_: &mut SchemaGenerator) -> Schema {
