@@ -47,6 +47,22 @@ fn read_tets(bytes: &[u8]) {
     }
 }
 
+/// What was read can be surveyed, mended and covered, or the cover says why not. What is mended stays as it is when it is
+/// mended again.
+fn use_surface(read: Result<mesh::TriMesh, stiction_io::Error>) {
+    let Ok(mut m) = read.map_err(|e| drop(shown(&e))) else { return };
+    let s = m.survey();
+    let size = (s.bounds[1] - s.bounds[0]).max_element();
+    match m.cover(size / 4.0) {
+        Ok(cover) => cover.mesh.check().unwrap(),
+        Err(e) => assert!(!e.to_string().is_empty()),
+    }
+    m.repair(1e-9 * size);
+    let mut again = m.clone();
+    again.repair(0.0);
+    assert_eq!(again.survey().triangles, m.survey().triangles);
+}
+
 /// Good files of tetrahedral meshes, all formats.
 fn good_tets() -> Vec<Vec<u8>> {
     let m = stiction::mesh::shapes::block([1, 1, 1], stiction::Vec3::ONE);
@@ -168,8 +184,8 @@ proptest! {
 
     #[test]
     fn random_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400), text in ".{0,200}") {
-        let _ = mesh::parse_obj(&bytes, "x.obj");
-        let _ = mesh::parse_stl(&bytes, "x.stl");
+        use_surface(mesh::parse_obj(&bytes, "x.obj"));
+        use_surface(mesh::parse_stl(&bytes, "x.stl"));
         read_tets(&bytes);
         let _ = problem::parse(bytes.clone(), "x.npz");
         read_recording(&bytes);
@@ -186,8 +202,8 @@ proptest! {
 
     #[test]
     fn changed_meshes(changes in changes()) {
-        let _ = mesh::parse_obj(&apply(OBJ, &changes), "x.obj");
-        let _ = mesh::parse_stl(&apply(STL, &changes), "x.stl");
+        use_surface(mesh::parse_obj(&apply(OBJ, &changes), "x.obj"));
+        use_surface(mesh::parse_stl(&apply(STL, &changes), "x.stl"));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Every pair of plane, sphere, box, capsule, cylinder, cone, hull, compound, height field and triangle mesh, the last
 //! two closed and moving, one concave. In random poses with a small gap or overlap the deepest contact agrees with a
 //! search over all directions for the one that parts the shapes best, between the convex parts that each is made of;
-//! and every shape dropped on a tray of any kind comes to rest on it with its weight.
+//! every shape dropped on a tray of any kind comes to rest on it with its weight; and all of it is the same for any number
+//! of threads.
 
 use parry3d_f64::shape::SharedShape;
 use stiction::collide::Collider;
@@ -328,4 +329,37 @@ fn every_shape_comes_to_rest_on_every_ground() {
             assert!((share - 1.0).abs() < 0.02, "{what}: carried {share} of the weight");
         }
     }
+}
+
+#[test]
+fn contacts_have_the_same_bits_on_any_number_of_threads() {
+    let mut rng = Rng::new(9);
+    let mut scene = Scene::default();
+    for k in 0..160 {
+        let kinds = kinds();
+        let mut b = body(&format!("b{k}"), &kinds[k % kinds.len()].shapes);
+        let place = Vec3::new((k % 6) as f64, (k / 6 % 6) as f64, (k / 36) as f64);
+        b.pose = Pose::from_parts(
+            place * 0.55,
+            Quat::from_axis_angle(rng.normal3().normalize(), rng.range(0.0, 3.0)),
+        );
+        b.velocity = rng.normal3() * 20.0;
+        b.spin = rng.normal3() * 20.0;
+        scene.bodies.push(b);
+    }
+    let model = scene.compile().unwrap();
+    let found = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let mut contacts = Vec::new();
+        let mut collider = Collider::new(&model);
+        pool.install(|| collider.detect(&model, &model.initial, 0.01, &mut contacts));
+        // Once more with the same buffers: nothing is remembered.
+        let first = contacts.clone();
+        pool.install(|| collider.detect(&model, &model.initial, 0.01, &mut contacts));
+        assert_eq!(first, contacts);
+        contacts
+    };
+    let one = found(1);
+    assert!(one.len() > 500, "{}", one.len());
+    assert_eq!(one, found(2));
 }

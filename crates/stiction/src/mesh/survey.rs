@@ -159,7 +159,9 @@ impl TriMesh {
                 let corners = self.triangles[t as usize];
                 for k in 0..3 {
                     let (a, b) = (corners[k], corners[(k + 1) % 3]);
-                    for &n in &by_edge[&[a.min(b), a.max(b)]] {
+                    // Each edge is crossed once, however many triangles it has.
+                    let beside = by_edge.get_mut(&[a.min(b), a.max(b)]).map(std::mem::take);
+                    for n in beside.unwrap_or_default() {
                         if part[n as usize] == u32::MAX {
                             part[n as usize] = count;
                             stack.push(n);
@@ -316,6 +318,26 @@ mod tests {
         assert!(!s.intersections.is_empty() && s.parts == 2 && s.is_watertight());
         two.vertices.iter_mut().for_each(|p| p.x += 0.4);
         assert!(both(&two).survey().intersections.is_empty());
+    }
+
+    /// Meshes that would take for ever if work grew with the square of what meets in one place.
+    #[test]
+    fn crowded_places_do_not_hang() {
+        let n = 4000_u32;
+        let at = |k: u32, z: f64| {
+            let a = 1e-3 * f64::from(k);
+            Vec3::new(a.cos(), a.sin(), z + 1e-4 * f64::from(k))
+        };
+        let mut vertices: Vec<Vec3> = (0..n).map(|k| at(k, 0.0)).collect();
+        vertices.push(Vec3::ZERO);
+        // A spiral fan around one vertex, and as many triangles on one edge.
+        let fan = TriMesh { vertices, triangles: (0..n - 1).map(|k| [k, k + 1, n]).collect() };
+        let s = fan.survey();
+        assert!(s.pinched_vertices.is_empty() && s.parts == 1);
+        let book = TriMesh { vertices: fan.vertices.clone(), triangles: (2..n).map(|k| [0, 1, k]).collect() };
+        assert_eq!(book.survey().crowded_edges, [[0, 1]]);
+        let mut mended = fan.clone();
+        mended.repair(0.0);
     }
 
     #[test]
