@@ -172,6 +172,7 @@ impl Surfaces {
                 } else {
                     (b < soft || skins[a].rigid_edges)
                         && rule(model, owner_a, owner_b).is_none_or(|r| r.collide)
+                        && model.masks_allow(owner_a, owner_b)
                 };
                 if may {
                     pairs.push((a as u32, b as u32));
