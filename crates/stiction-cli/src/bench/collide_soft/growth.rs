@@ -18,7 +18,7 @@ pub const EXPERIMENT: Experiment = Experiment {
 };
 
 /// Cells along and across; 2 faces each.
-const CELLS: [[usize; 2]; 4] = [[94, 23], [188, 47], [265, 66], [375, 94]];
+const CELLS: [[usize; 2]; 4] = [[188, 47], [265, 66], [325, 81], [375, 94]];
 const DT: f64 = 1e-3;
 
 fn run(ctx: &mut Context) -> Result<Vec<Row>> {
@@ -122,8 +122,10 @@ fn roll(cells: [usize; 2]) -> Result<(Model, State, State)> {
     let mut ahead = state.clone();
     for n in &model.nodes {
         let x = Vec3::from_slice(&state.q[n.q..]);
-        // A wave inwards along the axis brings layers nearer without order.
-        let shift = -0.3 * pitch * (40.0 * x.z).sin() * Vec3::new(x.x, x.y, 0.0).normalize_or_zero();
+        // Every second layer goes in and the others out, in waves along the axis: some of them meet.
+        let out = Vec3::new(x.x, x.y, 0.0);
+        let layer = ((out.length() - inner) / pitch * std::f64::consts::PI).cos();
+        let shift = 0.6 * pitch * (40.0 * x.z).sin() * layer * out.normalize_or_zero();
         (x + shift).write_to_slice(&mut ahead.q[n.q..n.q + 3]);
         (shift / DT).write_to_slice(&mut state.v[n.dof..n.dof + 3]);
     }
