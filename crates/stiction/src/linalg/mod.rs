@@ -19,7 +19,7 @@ pub mod sweep32;
 
 pub use block_lu::BlockLu;
 pub use block_mat::BlockMat;
-pub use bsr::SymBsr;
+pub use bsr::{Pieces, SymBsr};
 pub use cholesky::Cholesky;
 pub use dense_lu::DenseLu;
 pub use general_lu::GeneralLu;

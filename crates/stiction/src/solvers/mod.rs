@@ -135,11 +135,16 @@ pub enum SolverKind {
     /// Conjugate residuals on the mixed complementarity problem (`solvers::cr`), matrix-free.
     #[serde(rename = "cr")]
     ConjugateResidual,
+    /// `exact`, with the fastest way for each island as measured: mixed multigrid steps on soft ones.
+    Auto,
+    /// Fully implicit steps with smooth contact forces (`solvers::penalty`): a way to step scenes, not to solve contact
+    /// problems, which `exact` solves in its place.
+    Penalty,
 }
 
 impl SolverKind {
-    /// All of them, in the order of tables.
-    pub const ALL: [SolverKind; 9] = [
+    /// All that solve contact problems, in the order of tables.
+    pub const ALL: [SolverKind; 10] = [
         SolverKind::Exact,
         SolverKind::Realtime,
         SolverKind::Pgs,
@@ -149,7 +154,19 @@ impl SolverKind {
         SolverKind::CondE,
         SolverKind::Ccs,
         SolverKind::ConjugateResidual,
+        SolverKind::Auto,
     ];
+
+    /// All that scenes can be stepped with.
+    pub const STEPPING: [SolverKind; SolverKind::ALL.len() + 1] = {
+        let mut all = [SolverKind::Penalty; SolverKind::ALL.len() + 1];
+        let mut i = 0;
+        while i < SolverKind::ALL.len() {
+            all[i] = SolverKind::ALL[i];
+            i += 1;
+        }
+        all
+    };
 
     /// Name on the command line and in scene files.
     pub fn name(self) -> &'static str {
@@ -163,18 +180,20 @@ impl SolverKind {
             SolverKind::CondE => "cond-e",
             SolverKind::Ccs => "ccs",
             SolverKind::ConjugateResidual => "cr",
+            SolverKind::Auto => "auto",
+            SolverKind::Penalty => "penalty",
         }
     }
 
     /// False for solvers of another law: the convex relaxation, whose answer differs from Coulomb's law where contacts
     /// slide, contacts that give way, and splittings whose contacts and dynamics agree only in the limit.
     pub fn solves_coulomb(self) -> bool {
-        !matches!(self, SolverKind::Apgd | SolverKind::Cond | SolverKind::Ccs)
+        !matches!(self, SolverKind::Apgd | SolverKind::Cond | SolverKind::Ccs | SolverKind::Penalty)
     }
 
     /// True for solvers that hold rigid contacts and joints as exactly as they are asked to.
     pub fn holds_rigidly(self) -> bool {
-        !matches!(self, SolverKind::Cond | SolverKind::Ccs)
+        !matches!(self, SolverKind::Cond | SolverKind::Ccs | SolverKind::Penalty)
     }
 }
 
@@ -190,7 +209,9 @@ pub struct SolverSettings {
 /// Makes a solver for single problems.
 pub fn make(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolver> {
     match kind {
-        SolverKind::Exact => Box::new(exact::Exact::new(exact::Settings::default().with(settings))),
+        SolverKind::Exact | SolverKind::Penalty => {
+            Box::new(exact::Exact::new(exact::Settings::default().with(settings)))
+        }
         SolverKind::Realtime => Box::new(exact::Exact::new(exact::Settings::realtime().with(settings))),
         SolverKind::Pgs => Box::new(pgs::Pgs::new(settings)),
         SolverKind::Apgd => Box::new(apgd::Apgd::new(settings)),
@@ -199,6 +220,13 @@ pub fn make(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolve
         }
         SolverKind::Cond => Box::new(cond::Cond::new(cond::CondSettings::default().with(settings))),
         SolverKind::Ccs => Box::new(ccs::Ccs::new(settings)),
+        SolverKind::Auto => {
+            let single = exact::Settings {
+                tolerance: exact::Settings::default().tolerance,
+                ..exact::Settings::auto()
+            };
+            Box::new(exact::Exact::new(single.with(settings)))
+        }
         SolverKind::CondE => Box::new(cond::CondE::new(cond::CondESettings::default().with(settings))),
         SolverKind::ConjugateResidual => {
             Box::new(cr::ConjugateResidual::new(cr::Settings::robust().with(settings)))
@@ -210,6 +238,7 @@ pub fn make(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolve
 pub fn make_for_steps(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolver> {
     match kind {
         SolverKind::Exact => Box::new(exact::Exact::new(exact::Settings::stepping().with(settings))),
+        SolverKind::Auto => Box::new(exact::Exact::new(exact::Settings::auto().with(settings))),
         SolverKind::Cond => {
             let stepping = cond::CondSettings { remember: true, recycle: 10, ..Default::default() };
             Box::new(cond::Cond::new(stepping.with(settings)))

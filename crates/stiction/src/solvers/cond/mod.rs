@@ -36,7 +36,7 @@ use super::soft::island::Island;
 use super::{ContactSolver, SolveReport, SolverSettings, Status, Trace, TraceRecord};
 use crate::contact::islands::Islands;
 use crate::contact::{ContactProblem, Solution};
-use crate::linalg::Vec3;
+use crate::linalg::{Pieces, Vec3};
 use acceleration::Accelerator;
 use judge::Judge;
 use nodal::Nodal;
@@ -130,6 +130,7 @@ pub struct Cond {
     settings: CondSettings,
     islands: Islands,
     island: Island,
+    pieces: Pieces,
     nodal: Nodal,
     steps: Steps,
     accelerator: Accelerator,
@@ -158,6 +159,7 @@ impl Cond {
             settings,
             islands: Islands::default(),
             island: Island::default(),
+            pieces: Pieces::default(),
             nodal: Nodal::default(),
             steps: Steps::default(),
             accelerator: Accelerator::default(),
@@ -213,7 +215,7 @@ impl Cond {
         let mut least = f64::INFINITY;
         self.accelerator.start(s.acceleration, &self.v, &self.weight);
         for l in 1..=s.max_iterations {
-            self.nodal.mul(&self.island, &self.v, &mut self.av);
+            self.nodal.mul(&self.island, &mut self.pieces, &self.v, &mut self.av);
             if s.step_size.is_adaptive() && l > 1 {
                 // s = v − v_before, z = A s
                 for i in 0..self.v.len() {

@@ -17,7 +17,7 @@
 
 use crate::contact::law::RoundLaw;
 use crate::contact::{ContactProblem, Law};
-use crate::linalg::{Mat3, Vec3, skew};
+use crate::linalg::{Mat3, Pieces, Vec3, skew};
 use crate::solvers::soft::island::{Island, Mover};
 
 /// Where one side of a contact acts: block of the extended unknowns.
@@ -54,6 +54,9 @@ pub(super) struct Nodal {
     movers: Vec<Mover>,
     taken: Vec<bool>,
 }
+
+/// From this many blocks on products are shared out to threads.
+const SHARED: usize = 20_000;
 
 impl Nodal {
     /// Nodalizes the contacts of an island that was loaded with all contacts of `p` in order.
@@ -132,9 +135,13 @@ impl Nodal {
     }
 
     /// y = A x of (15).
-    pub fn mul(&self, island: &Island, x: &[f64], y: &mut [f64]) {
+    pub fn mul(&self, island: &Island, pieces: &mut Pieces, x: &[f64], y: &mut [f64]) {
         let n = 3 * self.real;
-        island.a.mul(&x[..n], &mut y[..n]);
+        if self.real >= SHARED {
+            island.a.mul_shared(&x[..n], &mut y[..n], pieces);
+        } else {
+            island.a.mul(&x[..n], &mut y[..n]);
+        }
         for (k, v) in self.nodes.iter().enumerate() {
             let at = n + 3 * k;
             let pull = self.gain * (self.follow(k, x) - Vec3::from_slice(&x[at..]));
@@ -223,7 +230,7 @@ impl Nodal {
         let (mut x, mut y) = (vec![0.0; n], vec![0.0; n]);
         for c in 0..n {
             x[c] = 1.0;
-            self.mul(island, &x, &mut y);
+            self.mul(island, &mut Pieces::default(), &x, &mut y);
             x[c] = 0.0;
             for r in 0..n {
                 dense[r * n + c] = y[r];
@@ -273,7 +280,7 @@ mod tests {
         let mut x: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
         let (b, mut y) = (x.clone(), vec![0.0; n]);
         factor.solve(&mut x);
-        nodal.mul(&island, &x, &mut y);
+        nodal.mul(&island, &mut Pieces::default(), &x, &mut y);
         assert!(y.iter().zip(&b).all(|(y, b)| (y - b).abs() < 1e-9), "the factor exists and solves");
     }
 

@@ -1,8 +1,8 @@
 //! The step size matrix W (Sec. IV-C): a diagonal stand-in for A⁻¹ with one number per contact node.
 
 use super::nodal::Nodal;
-use crate::linalg::Mat3;
 use crate::linalg::krylov::dot;
+use crate::linalg::{Mat3, Pieces};
 use crate::solvers::soft::island::Island;
 
 /// How W is found.
@@ -83,6 +83,7 @@ pub(super) struct Steps {
     extra: Vec<(u32, u32, Mat3)>,
     x: Vec<f64>,
     y: Vec<f64>,
+    pieces: Pieces,
 }
 
 impl Steps {
@@ -248,7 +249,7 @@ impl Steps {
         seed(&mut self.x);
         let mut size = 1.0;
         for _ in 0..POWER_STEPS {
-            nodal.mul(island, &self.x, &mut self.y);
+            nodal.mul(island, &mut self.pieces, &self.x, &mut self.y);
             for (x, (y, w)) in self.x.iter_mut().zip(self.y.iter().zip(&self.w)) {
                 *x = y * w;
             }
@@ -266,7 +267,7 @@ impl Steps {
         seed(&mut self.x);
         let mut size = 1.0;
         for _ in 0..POWER_STEPS {
-            nodal.mul(island, &self.x, &mut self.y);
+            nodal.mul(island, &mut self.pieces, &self.x, &mut self.y);
             if let Some(shift) = shift {
                 for (y, x) in self.y.iter_mut().zip(&self.x) {
                     *y = shift * x - *y;

@@ -26,6 +26,7 @@ pub(in crate::solvers) struct Surrogate {
     push: Vec<f64>,
     /// What the scale ω was found for, and its age in solves.
     omega: f64,
+    made_for: (Option<f64>, usize),
     age: usize,
 }
 
@@ -44,8 +45,10 @@ impl Surrogate {
             self.body.push(body_inverse(island, island.nodes + 2 * b));
         }
         self.age += 1;
-        if self.age >= recycle || self.omega <= 0.0 {
+        let wanted = (radius, island.version);
+        if self.age >= recycle || self.omega <= 0.0 || self.made_for != wanted {
             self.age = 0;
+            self.made_for = wanted;
             self.omega = radius.map_or(1.0, |r| r / (POWER_MARGIN * self.radius(island)));
         }
         let omega = self.omega;
@@ -59,6 +62,13 @@ impl Surrogate {
         for w in self.node.iter_mut().chain(self.body.iter_mut().flatten()) {
             *w *= omega;
         }
+    }
+
+    /// Shortens all steps: W by this factor, for later solves too.
+    pub fn shrink(&mut self, island: &Island, factor: f64) {
+        self.omega *= factor;
+        self.scale_by(factor);
+        self.fill_blocks(island);
     }
 
     fn fill_blocks(&mut self, island: &Island) {

@@ -75,6 +75,9 @@ impl CondESettings {
 const CHECK_EVERY: usize = 10;
 /// An error that has grown by this over the best sends the iteration back there.
 const STRAYED: f64 = 1e3;
+/// … and so do this many iterations without a better one. W is then shortened by `SHORTER`.
+const STALE: usize = 400;
+const SHORTER: f64 = 0.6;
 /// Adapted step sizes stay within these factors of the scaled diagonal.
 const ADAPTED: [f64; 2] = [0.2, 5.0];
 
@@ -209,7 +212,7 @@ impl Lane {
         let mut best = self.judge.measure(&self.island, &self.v, &self.lambda).worst();
         self.best.clone_from(&self.v);
         self.best_lambda.clone_from(&self.lambda);
-        let mut iterations = 0;
+        let (mut iterations, mut found) = (0, 0);
         if best > tolerance {
             self.surrogate.start(&self.island, radius, s.recycle);
             self.accelerator.start(acceleration, &self.v, &self.weight);
@@ -231,11 +234,15 @@ impl Lane {
             trace.record(TraceRecord { stage: "cond-e", iteration: iterations, factorizations: 0, residual });
             if error < best {
                 best = error;
+                found = iterations;
                 self.best.clone_from(&self.image);
                 self.best_lambda.clone_from(&self.lambda);
-            } else if !error.is_finite() || error > STRAYED * best {
+            } else if coupled && (!error.is_finite() || error > STRAYED * best || iterations > found + STALE)
+            {
+                found = iterations;
                 self.v.clone_from(&self.best);
                 self.lambda.clone_from(&self.best_lambda);
+                self.surrogate.shrink(&self.island, SHORTER);
                 self.accelerator.start(acceleration, &self.v, &self.weight);
             }
         }

@@ -28,7 +28,7 @@ mod patch;
 mod proximal_point;
 mod sweep;
 
-use super::soft::{SoftSettings, SoftSolver};
+use super::soft::{Inner, SoftSettings, SoftSolver};
 use super::{ContactSolver, SolveReport, SolverSettings, Status, Trace};
 use crate::contact::bodies::Bodies;
 use crate::contact::coupled::Coupled;
@@ -62,6 +62,10 @@ pub struct Settings {
     pub rounds: usize,
     /// Newton is tried in stages 0 and 1 only where its systems are at most this large.
     pub newton_size: usize,
+    /// How soft islands find their steps.
+    pub inner: Inner,
+    /// Coupled islands of at most this many dofs, with few contacts, are solved on W, through a factor of A.
+    pub most_direct: usize,
 }
 
 impl Default for Settings {
@@ -75,6 +79,8 @@ impl Default for Settings {
             max_sweeps: 4000,
             rounds: 8,
             newton_size: usize::MAX,
+            inner: Inner::default(),
+            most_direct: MOST_DIRECT,
         }
     }
 }
@@ -96,6 +102,23 @@ impl Settings {
             rounds: 0,
             newton_size: 600,
             ..Settings::default()
+        }
+    }
+
+    /// For time stepping, with what was fastest at each size and stiffness of the experiment COND-crossover: soft islands
+    /// mix steps of the multigrid instead of solving linear systems.
+    pub fn auto() -> Settings {
+        Settings { inner: Inner::Mixing, most_direct: MIXING_FROM, ..Settings::stepping() }
+    }
+
+    /// Unknowns from which an island uses the multigrid. Many contacts hold a body everywhere, so that sweeps alone do
+    /// well; few leave it long waves, which `auto` gives to the multigrid sooner.
+    fn multigrid_from(&self, p: &ContactProblem, blocks: &[u32], contacts: usize) -> usize {
+        let nodes = blocks.iter().filter(|&&b| p.a.block(b as usize).1 == 3).count();
+        match self.inner {
+            Inner::Krylov => SoftSettings::default().multigrid_from,
+            Inner::Mixing if 6 * contacts > nodes => HELD_MULTIGRID_FROM,
+            Inner::Mixing => MIXING_FROM,
         }
     }
 
@@ -156,6 +179,11 @@ const MOST_SPARSE_CONTACTS: usize = 3000;
 /// … and others too where Newton in velocity space fails and there are at most this many contacts.
 const MOST_COLUMNS: usize = 600;
 
+/// `auto` mixes steps of the multigrid on soft islands of at least this many unknowns.
+const MIXING_FROM: usize = 200;
+/// … and where many contacts hold them of at least this many.
+const HELD_MULTIGRID_FROM: usize = 1500;
+
 /// With fewer contacts than this in all, starting threads costs more than it gains.
 const PARALLEL_CONTACTS: usize = 64;
 
@@ -198,9 +226,15 @@ impl ContactSolver for Exact {
             lane.r.clear();
             lane.r.extend(contacts.iter().map(|&c| lambda[c as usize] / p.law[c as usize].stretch()));
             let speed = p.velocity_scale;
-            let soft = islands.is_coupled(i) && is_large(p, islands.blocks(i), contacts, &mut lane.coupled);
+            let (blocks, direct) = (islands.blocks(i), settings.most_direct);
+            let soft = islands.is_coupled(i) && is_large(p, blocks, contacts, direct, &mut lane.coupled);
             if soft {
-                lane.soft.set(SoftSettings { tolerance: settings.tolerance, ..SoftSettings::default() });
+                lane.soft.set(SoftSettings {
+                    tolerance: settings.tolerance,
+                    inner: settings.inner,
+                    multigrid_from: settings.multigrid_from(p, islands.blocks(i), contacts.len()),
+                    ..SoftSettings::default()
+                });
                 lane.soft_x.v.clone_from(guess);
                 lane.soft_x.lambda.clone_from(lambda);
                 lane.report = lane.soft.solve(p, islands.blocks(i), contacts, &mut lane.soft_x, trace);
@@ -272,7 +306,13 @@ impl ContactSolver for Exact {
 
 /// True where Newton in velocity space beats factors. Chains of rigid bodies (rods) stay with the factor: it costs little
 /// there, and Gauss–Seidel crawls along them. So do many small bodies, each of which has a factor of its own.
-fn is_large(p: &ContactProblem, blocks: &[u32], contacts: &[u32], coupled: &mut Coupled) -> bool {
+fn is_large(
+    p: &ContactProblem,
+    blocks: &[u32],
+    contacts: &[u32],
+    most_direct: usize,
+    coupled: &mut Coupled,
+) -> bool {
     let dofs: usize = blocks.iter().map(|&b| p.a.block(b as usize).1).sum();
     let nodes = blocks.iter().filter(|&&b| p.a.block(b as usize).1 == 3).count();
     if 2 * 3 * nodes <= dofs {
@@ -281,7 +321,7 @@ fn is_large(p: &ContactProblem, blocks: &[u32], contacts: &[u32], coupled: &mut 
     let (largest, most) = coupled.find_parts(p, blocks, contacts);
     let few = contacts.len() <= MOST_DIRECT_CONTACTS;
     let sparse = most <= MOST_CONTACTS_ON_ONE && contacts.len() <= MOST_SPARSE_CONTACTS && largest < dofs / 2;
-    largest > MOST_DIRECT || !(few || sparse)
+    largest > most_direct || !(few || sparse)
 }
 
 /// The worst status of all islands; contact indices become those of the whole problem.

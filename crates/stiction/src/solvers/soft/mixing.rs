@@ -8,7 +8,7 @@ use crate::solvers::Trace;
 use crate::solvers::cond::acceleration::Acceleration;
 
 /// Images that are mixed.
-const MEMORY: usize = 12;
+const MEMORY: usize = 6;
 /// Steps without a new best error before Newton takes over.
 const PATIENCE: usize = 25;
 /// Coarse levels learn the modes again when this share of the contacts has changed.
@@ -19,7 +19,8 @@ impl SoftSolver {
     pub(super) fn mix(&mut self, goal: &mut Goal, trace: &mut dyn Trace) {
         let kind = Acceleration::Anderson(MEMORY);
         let factor = self.first_factor();
-        let weight: Vec<f64> = self.island.inverse_root.iter().map(|r| 1.0 / r).collect();
+        let diagonal = |i: usize| self.island.a.diagonal(i / 3)[4 * (i % 3)].sqrt();
+        let weight: Vec<f64> = (0..self.island.dofs()).map(diagonal).collect();
         let (mut bad, mut masked) = (0, 0);
         for step in 0..self.settings.mixing_steps {
             if goal.best <= goal.tolerance || bad > PATIENCE {
@@ -35,6 +36,7 @@ impl SoftSolver {
                 // Images of other modes lie in another space.
                 self.modes.constrain(&self.island, &mut self.now.v, true);
                 self.mixer.start(kind, &self.now.v, &weight);
+                self.product();
             }
             self.residual();
             self.preconditioner.apply(&self.island, &self.now.r, &mut self.step);
@@ -44,6 +46,7 @@ impl SoftSolver {
             }
             self.mixer.advance(kind, &mut self.now.v, &self.step);
             goal.products += 1;
+            self.product();
             self.evaluate();
             let error = self.error(goal.heft);
             trace.record(goal.record("mixing", error));

@@ -320,6 +320,7 @@ impl SoftSolver {
             let settled = !changed && step > 0;
             let share = if settled { forcing.min(SETTLED) } else { forcing };
             goal.products += self.linear_step(FLOOR_SHARE * goal.tolerance * goal.heft, share);
+            self.product();
             self.evaluate();
             let mut next = self.error(goal.heft);
             if next > SLOW * error && next > goal.tolerance && bad >= PATIENCE {
@@ -419,6 +420,7 @@ impl SoftSolver {
     /// One linear solve with the current modes; updates `v`. Returns the number of products.
     fn linear_step(&mut self, floor: f64, forcing: f64) -> usize {
         self.modes.constrain(&self.island, &mut self.now.v, true);
+        self.product();
         self.residual();
         let (island, now) = (&self.island, &mut self.now);
         let start =
@@ -445,13 +447,19 @@ impl SoftSolver {
         krylov.iterations
     }
 
-    /// r = −S (A v − b − Jᵀ λ_held) at the current velocity.
-    fn residual(&mut self) {
-        let (island, now) = (&self.island, &mut self.now);
-        island.a.mul(&now.v, &mut now.r);
-        for (r, b) in now.r.iter_mut().zip(&island.b) {
+    /// work = A v − b at the current velocity.
+    fn product(&mut self) {
+        let (island, now) = (&self.island, &self.now);
+        island.a.mul(&now.v, &mut self.work);
+        for (r, b) in self.work.iter_mut().zip(&island.b) {
             *r -= b;
         }
+    }
+
+    /// r = −S (A v − b − Jᵀ λ_held) at the current velocity, whose product is known.
+    fn residual(&mut self) {
+        let (island, now) = (&self.island, &mut self.now);
+        now.r.copy_from_slice(&self.work);
         self.modes.subtract_held(island, &now.v, &mut now.r);
         self.modes.restrict(island, &now.v, &mut now.r, true);
         for r in &mut now.r {
@@ -459,13 +467,10 @@ impl SoftSolver {
         }
     }
 
-    /// Impulses, contact velocities and momentum error at the current velocity.
+    /// Impulses, contact velocities and momentum error at the current velocity, whose product is known.
     fn evaluate(&mut self) {
         let (island, now) = (&self.island, &mut self.now);
-        island.a.mul(&now.v, &mut now.r);
-        for (r, b) in now.r.iter_mut().zip(&island.b) {
-            *r -= b;
-        }
+        now.r.copy_from_slice(&self.work);
         self.modes.impulses(island, &now.v, &mut now.r, &mut now.lambda);
         for (c, t) in island.touches.iter().enumerate() {
             now.u[c] = island.relative(t, &now.v) + t.bias + t.softness * now.lambda[c];

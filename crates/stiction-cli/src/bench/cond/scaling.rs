@@ -1,0 +1,181 @@
+//! COND-F11: cost and memory over the size of the mat, and COND-crossover: who is fastest at which size and stiffness.
+
+use super::scenes::{self, Draw};
+use super::trial::{Contestant, Walk};
+use crate::bench::soft_blocks::exponent;
+use crate::bench::{Context, Experiment, Row};
+use crate::failure::Result;
+use crate::output::csv_number;
+use crate::svg::{Mark, Plot, Scale};
+use stiction::SolverKind;
+use stiction::solvers::ContactSolver;
+use stiction::solvers::cond::{Cond, CondESettings, CondSettings, Stand, Stop};
+
+/// Cost over size.
+pub const SCALING: Experiment = Experiment {
+    id: "COND-F11",
+    title: "solver time and memory over the size of the mat",
+    claim: "COND (Lee et al. 2022), Fig. 11: exponents 0.9997 (COND), 1.470 (APGD), 2.473 (PGS)",
+    run: scaling,
+};
+
+/// Who is fastest where.
+pub const CROSSOVER: Experiment = Experiment {
+    id: "COND-crossover",
+    title: "fastest solver at the same yardstick, over size and stiffness",
+    claim: "ours: `auto` is within 20 % of the fastest solver at every size and stiffness",
+    run: crossover,
+};
+
+const DRAW: Draw = Draw { young: 75e3, poisson: 0.35, mu: 0.3 };
+const WARM_UP: usize = 3;
+
+fn scaling(ctx: &mut Context) -> Result<Vec<Row>> {
+    // 1k to 39k dofs: one and a half decades.
+    let cells: &[usize] = ctx.pick(&[8, 12, 18, 26], &[12, 18, 26, 40, 60, 80]);
+    let (most_apgd, most_pgs) = ctx.pick((5_000, 2_500), (25_000, 5_000));
+    let theta = Stop::Update(1e-4);
+    let mut curves: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
+    let mut memory = Vec::new();
+    let mut table = Vec::new();
+    let mut rows = Vec::new();
+    for &n in cells {
+        let mut walk = Walk::new(&scenes::mat(DRAW, n))?;
+        let dofs = walk.dofs();
+        ctx.note(&format!("{dofs} dofs"));
+        let printed = CondSettings { stop: theta, ..CondSettings::default() };
+        let fixed = CondSettings { stop: Stop::Update(0.0), max_iterations: 50, ..printed };
+        let mut all = vec![
+            Contestant::cond("COND, θ = 1e-4", printed),
+            Contestant::cond("COND, 50 iterations", fixed),
+            Contestant::cond_e("COND-E, error 1e-3", CondESettings { tolerance: 1e-3, ..Default::default() }),
+            Contestant::kind(SolverKind::Exact, 1e-3, None),
+        ];
+        if dofs <= most_apgd {
+            all.push(Contestant::kind(SolverKind::Apgd, 1e-3, Some(200)));
+        }
+        if dofs <= most_pgs {
+            all.push(Contestant::kind(SolverKind::Pgs, 1e-3, Some(500)));
+        }
+        for _ in 0..WARM_UP {
+            walk.step()?;
+        }
+        walk.compare(&mut all);
+        // Memory of the printed method: matrix, Jacobian, diagonals.
+        let mut solver = Cond::new(CondSettings { max_iterations: 1, ..printed });
+        let p = walk.sim.problem();
+        let mut x = walk.sim.solution().clone();
+        x.v.fill(0.0);
+        solver.solve(p, &mut x, &mut ());
+        memory.push((dofs as f64, solver.memory() as f64));
+        for c in &all {
+            let (t, its) = (c.sum.milliseconds() * 1e-3, c.sum.iterations());
+            table.push(vec![c.name.clone(), dofs.to_string(), csv_number(t), csv_number(its)]);
+            rows.push(Row::new(format!("{dofs} dofs, {}: time", c.name), 1e3 * t, "ms"));
+            rows.push(Row::new(format!("{dofs} dofs, {}: iterations", c.name), its, ""));
+            match curves.iter_mut().find(|x| x.0 == c.name) {
+                Some(x) => x.1.push((dofs as f64, t)),
+                None => curves.push((c.name.clone(), vec![(dofs as f64, t)])),
+            }
+        }
+    }
+    let mut plot = Plot::new("Solver time", "dofs", "time [s]");
+    (plot.x_scale, plot.y_scale) = (Scale::Log, Scale::Log);
+    for (name, curve) in &curves {
+        plot.add(name, Mark::Line, curve.clone());
+        let row = Row::new(format!("{name}: exponent of time"), exponent(curve), "");
+        rows.push(match name.as_str() {
+            "COND, θ = 1e-4" => row.against("0.9997").at_most(1.2),
+            "COND, 50 iterations" => row.against("0.9997").at_most(1.05).because(
+                "one iteration is linear; out of cache memory is slower than in it, which adds to the exponent",
+            ),
+            "apgd" => row.against("1.470").at_least(1.25),
+            "pgs" => row.against("2.473").at_least(2.0),
+            _ => row,
+        });
+    }
+    rows.push(Row::new("COND: exponent of memory", exponent(&memory), "").at_most(1.05));
+    ctx.csv("times", &["solver", "dofs", "seconds", "iterations"], &table)?;
+    ctx.plot("times", &plot)?;
+    Ok(rows)
+}
+
+fn crossover(ctx: &mut Context) -> Result<Vec<Row>> {
+    let tolerance = 1e-6;
+    let mut rows = Vec::new();
+    let mut table = Vec::new();
+    let by_size: &[usize] = ctx.pick(&[2, 3, 5], &[2, 3, 5, 7, 9, 12]);
+    let by_stiffness: &[f64] = ctx.pick(&[1e5, 1e7], &[1e5, 1e6, 1e7, 1e8]);
+    let middle = ctx.pick(4, 7);
+    let cases = by_size
+        .iter()
+        .map(|&s| ("size", s, 1e6))
+        .chain(by_stiffness.iter().map(|&e| ("stiffness", middle, e)));
+    let mut curves: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
+    let mut stiff_curves: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
+    for (what, shells, young) in cases {
+        let mut walk = Walk::new(&scenes::ball(Draw { young, poisson: 0.35, mu: 0.5 }, shells))?;
+        let dofs = walk.dofs();
+        ctx.note(&format!("{dofs} dofs, {young:.0e} Pa"));
+        let e = CondESettings { tolerance, ..Default::default() };
+        let mut all = vec![
+            Contestant::kind(SolverKind::Auto, tolerance, None),
+            Contestant::kind(SolverKind::Exact, tolerance, None),
+            Contestant::cond_e("COND-E mixing", CondESettings { multigrid_from: 0, ..e }),
+            Contestant::cond_e("COND-E diagonal", CondESettings { stand: Stand::Diagonal, ..e }),
+        ];
+        if dofs <= 5000 {
+            all.push(Contestant::kind(SolverKind::Pgs, tolerance, Some(3000)));
+            all.push(Contestant::kind(SolverKind::Ccs, tolerance, Some(1000)));
+        }
+        for step in 0..14 + 3 {
+            walk.step()?;
+            if step >= 14 {
+                walk.compare(&mut all);
+            }
+        }
+        let (x, curves) =
+            if what == "size" { (dofs as f64, &mut curves) } else { (young, &mut stiff_curves) };
+        for c in &all {
+            table.push(vec![
+                what.to_string(),
+                dofs.to_string(),
+                csv_number(young),
+                c.name.clone(),
+                csv_number(c.sum.milliseconds()),
+                csv_number(c.sum.iterations()),
+                csv_number(c.sum.worst.natural),
+                c.sum.failed.to_string(),
+            ]);
+            let point = (x, c.sum.milliseconds() * 1e-3);
+            match curves.iter_mut().find(|x| x.0 == c.name) {
+                Some(x) => x.1.push(point),
+                None => curves.push((c.name.clone(), vec![point])),
+            }
+        }
+        let solved = all.iter().filter(|c| c.sum.failed == 0);
+        let best = solved.min_by(|a, b| a.sum.seconds.total_cmp(&b.sum.seconds)).unwrap_or(&all[0]);
+        let ratio = all[0].sum.seconds / best.sum.seconds;
+        rows.push(
+            Row::new(
+                format!("{dofs} dofs, {young:.0e} Pa: time of `auto` over that of the best"),
+                ratio,
+                "×",
+            )
+            .against(format!("best: {}", best.name))
+            .at_most(1.2),
+        );
+    }
+    let axes = [("size", "dofs", curves), ("stiffness", "Young's modulus [Pa]", stiff_curves)];
+    for (name, label, curves) in axes {
+        let mut plot = Plot::new(&format!("Time at the same yardstick over {name}"), label, "time [s]");
+        (plot.x_scale, plot.y_scale) = (Scale::Log, Scale::Log);
+        for (name, curve) in curves {
+            plot.add(&name, Mark::Line, curve);
+        }
+        ctx.plot(name, &plot)?;
+    }
+    let header = ["axis", "dofs", "young", "solver", "ms", "iterations", "natural", "failed"];
+    ctx.csv("times", &header, &table)?;
+    Ok(rows)
+}

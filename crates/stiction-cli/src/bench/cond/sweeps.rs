@@ -1,0 +1,241 @@
+//! COND-T4 and T9, COND-W: what stiffness, Chebyshev's acceleration and the choice of W do to iteration counts.
+
+use super::scenes::{self, Draw};
+use super::tables::{draw_ball, draw_cable, draw_gripper, draw_mat};
+use super::trial::{Contestant, Walk};
+use crate::bench::{Context, Experiment, Row};
+use crate::failure::Result;
+use crate::output::csv_number;
+use crate::svg::{Mark, Plot, Scale};
+use stiction::solvers::cond::{Acceleration, CondESettings, CondSettings, Stand, StepSize, Stop};
+use stiction::{Scene, SolverKind};
+
+/// Iterations over Young's modulus.
+pub const STIFFNESS: Experiment = Experiment {
+    id: "COND-T4",
+    title: "iterations over Young's modulus of the gripped ball",
+    claim: "COND (Lee et al. 2022), Table IV: COND 39.7, 37.9, 35.0 iterations at 0.1, 1, 10 MPa; PGS 146 to 307, APGD 48 to 201",
+    run: stiffness,
+};
+
+/// With and without Chebyshev's acceleration.
+pub const CHEBYSHEV: Experiment = Experiment {
+    id: "COND-T9",
+    title: "iterations with and without Chebyshev's acceleration",
+    claim: "COND (Lee et al. 2022), Table IX: 167/40 (mat), 139/38 (ball), 40/18 (cable), 156/31 (gripper)",
+    run: chebyshev,
+};
+
+/// Step size strategies.
+pub const STRATEGIES: Experiment = Experiment {
+    id: "COND-W",
+    title: "step size strategies: α I, Frobenius, Barzilai–Borwein, recycled",
+    claim: "COND (Lee et al. 2022), Sec. IV-C: the strategies perform alike, and recycling W changes no answer",
+    run: strategies,
+};
+
+/// The four scenes, smaller in quick runs, with the step at which each is looked at and θ.
+fn four(seed: u64, quick: bool) -> Vec<(&'static str, Scene, usize, f64, [f64; 2])> {
+    let pick = |q: usize, f: usize| if quick { q } else { f };
+    vec![
+        ("mat", scenes::mat(draw_mat(seed), pick(12, 26)), 15, 1e-4, [167.4, 39.72]),
+        ("ball", scenes::ball(draw_ball(seed), pick(4, 7)), 12, 1e-5, [138.8, 37.51]),
+        ("cable", scenes::cable(draw_cable(seed), pick(120, 320)), 25, 1e-4, [40.14, 18.28]),
+        (
+            "gripper",
+            scenes::soft_gripper(draw_gripper(seed), if quick { [4, 4, 12] } else { [8, 8, 24] }),
+            16,
+            1e-6,
+            [155.7, 30.88],
+        ),
+    ]
+}
+
+/// Walks to a step and lets everyone solve the next few.
+fn look(scene: &Scene, warm_up: usize, steps: usize, all: &mut [Contestant]) -> Result<usize> {
+    let mut walk = Walk::new(scene)?;
+    for step in 0..warm_up + steps {
+        walk.step()?;
+        if step >= warm_up {
+            walk.compare(all);
+        }
+    }
+    Ok(walk.dofs())
+}
+
+/// Largest over smallest.
+fn spread(x: &[f64]) -> f64 {
+    x.iter().copied().fold(0.0, f64::max) / x.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+fn stiffness(ctx: &mut Context) -> Result<Vec<Row>> {
+    let (shells, steps) = ctx.pick((4, 2), (7, 3));
+    let moduli = [1e5, 1e6, 1e7, 1e8];
+    let mut rows = Vec::new();
+    let mut plot = Plot::new("Iterations over stiffness", "Young's modulus [Pa]", "iterations");
+    (plot.x_scale, plot.y_scale) = (Scale::Log, Scale::Log);
+    let mut counts: Vec<(String, Vec<f64>)> = Vec::new();
+    let mut table = Vec::new();
+    for young in moduli {
+        ctx.note(&format!("E = {young:.0e} Pa"));
+        let scene = scenes::ball(Draw { young, poisson: 0.35, mu: 0.5 }, shells);
+        let tolerance = 1e-4;
+        let diagonal = CondESettings { tolerance, stand: Stand::Diagonal, ..Default::default() };
+        let mut all = vec![
+            Contestant::cond(
+                "COND θ = 1e-5",
+                CondSettings { stop: Stop::Update(1e-5), ..Default::default() },
+            ),
+            Contestant::cond(
+                "COND to 1e-4",
+                CondSettings { stop: Stop::Error(tolerance), ..Default::default() },
+            ),
+            Contestant::cond_e("COND-E diagonal", diagonal),
+            Contestant::cond_e(
+                "COND-E Nesterov",
+                CondESettings { acceleration: Acceleration::Nesterov, ..diagonal },
+            ),
+            Contestant::cond_e(
+                "COND-E diagonal BB",
+                CondESettings { stand: Stand::DiagonalBarzilaiBorwein, ..diagonal },
+            ),
+            Contestant::cond_e(
+                "COND-E multigrid",
+                CondESettings { stand: Stand::Multigrid, multigrid_from: 0, ..diagonal },
+            ),
+            Contestant::kind(SolverKind::Exact, tolerance, None),
+            Contestant::kind(SolverKind::Pgs, tolerance, Some(3000)),
+            Contestant::kind(SolverKind::Apgd, tolerance, Some(1000)),
+        ];
+        look(&scene, 12, steps, &mut all)?;
+        for c in &all {
+            let n = c.sum.iterations();
+            table.push(vec![
+                c.name.clone(),
+                csv_number(young),
+                csv_number(n),
+                csv_number(c.sum.milliseconds()),
+                csv_number(c.sum.worst.natural),
+            ]);
+            match counts.iter_mut().find(|x| x.0 == c.name) {
+                Some(x) => x.1.push(n),
+                None => counts.push((c.name.clone(), vec![n])),
+            }
+        }
+    }
+    for (name, n) in &counts {
+        for (young, n) in moduli.iter().zip(n) {
+            rows.push(Row::new(format!("{name}: iterations at {young:.0e} Pa"), *n, ""));
+        }
+        plot.add(name, Mark::Line, moduli.iter().copied().zip(n.iter().copied()).collect());
+        let change = spread(&n[..3]);
+        let row = Row::new(format!("{name}: change from 0.1 to 10 MPa"), change, "×");
+        rows.push(match name.as_str() {
+            "COND θ = 1e-5" => row.against("1.13").at_most(1.3).because(
+                "θ is an update, not an error: what it leaves grows with the stiffness (the rows to 1e-4 show the true dependence)",
+            ),
+            "pgs" => row.against("2.1").at_least(1.5),
+            "apgd" => row.against("4.2").at_least(1.5),
+            "COND-E multigrid" => {
+                let flat = spread(n);
+                Row::new("COND-E multigrid: change from 1e5 to 1e8 Pa", flat, "×").at_most(2.0)
+            }
+            _ => row,
+        });
+    }
+    ctx.csv("iterations", &["solver", "young", "iterations", "ms", "natural"], &table)?;
+    ctx.plot("iterations", &plot)?;
+    Ok(rows)
+}
+
+/// Iterations allowed to reach an error.
+const MOST: usize = 3000;
+
+fn chebyshev(ctx: &mut Context) -> Result<Vec<Row>> {
+    let (seeds, steps) = ctx.pick((1, 2), (2, 3));
+    let mut rows = Vec::new();
+    for k in 0..4 {
+        let (mut plain, mut fast, mut true_plain, mut true_fast) = (0.0, 0.0, 0.0, 0.0);
+        let (mut name, mut paper) = ("", [0.0; 2]);
+        for seed in 0..seeds {
+            let (scene_name, scene, warm_up, theta, published) = four(seed, ctx.quick).swap_remove(k);
+            (name, paper) = (scene_name, published);
+            ctx.note(name);
+            let with =
+                CondSettings { stop: Stop::Update(theta), max_iterations: 20_000, ..Default::default() };
+            let without = CondSettings { acceleration: Acceleration::None, ..with };
+            let judged =
+                |s: CondSettings| CondSettings { stop: Stop::Error(1e-2), max_iterations: MOST, ..s };
+            let mut all = vec![
+                Contestant::cond("without", without),
+                Contestant::cond("with", with),
+                Contestant::cond("without, judged", judged(without)),
+                Contestant::cond("with, judged", judged(with)),
+            ];
+            look(&scene, warm_up, steps, &mut all)?;
+            plain += all[0].sum.iterations() / seeds as f64;
+            fast += all[1].sum.iterations() / seeds as f64;
+            true_plain += all[2].sum.iterations() / seeds as f64;
+            true_fast += all[3].sum.iterations() / seeds as f64;
+        }
+        rows.push(Row::new(format!("{name}: iterations without"), plain, "").against(paper[0].to_string()));
+        rows.push(Row::new(format!("{name}: iterations with"), fast, "").against(paper[1].to_string()));
+        rows.push(
+            Row::new(format!("{name}: reduction at θ"), plain / fast, "×")
+                .against(format!("{:.1}", paper[0] / paper[1]))
+                .at_least(2.0)
+                .because("θ ends the plain iteration early: its updates are small because it is slow"),
+        );
+        rows.push(
+            Row::new(format!("{name}: reduction at an error of 1e-2"), true_plain / true_fast, "×")
+                .at_least(2.0),
+        );
+    }
+    Ok(rows)
+}
+
+fn strategies(ctx: &mut Context) -> Result<Vec<Row>> {
+    let steps = ctx.pick(2, 4);
+    let mut rows = Vec::new();
+    let mut table = Vec::new();
+    for (name, scene, warm_up, theta, _) in four(3, ctx.quick) {
+        ctx.note(name);
+        let settings = |step_size: StepSize, recycle: usize| CondSettings {
+            step_size,
+            recycle,
+            stop: Stop::Update(theta),
+            acceleration: if step_size.is_adaptive() {
+                Acceleration::None
+            } else {
+                CondSettings::default().acceleration
+            },
+            max_iterations: 3000,
+            ..CondSettings::default()
+        };
+        let mut all: Vec<Contestant> =
+            StepSize::ALL.into_iter().map(|s| Contestant::cond(s.name(), settings(s, 1))).collect();
+        all.push(Contestant::cond("frobenius recycled", settings(StepSize::Frobenius, 10)));
+        look(&scene, warm_up, steps, &mut all)?;
+        for c in &all {
+            rows.push(Row::new(format!("{name}, {}: iterations", c.name), c.sum.iterations(), ""));
+            rows.push(Row::new(
+                format!("{name}, {}: natural map, worst", c.name),
+                c.sum.worst.natural,
+                "m/s",
+            ));
+            table.push(vec![
+                name.to_string(),
+                c.name.clone(),
+                csv_number(c.sum.iterations()),
+                csv_number(c.sum.milliseconds()),
+                csv_number(c.sum.worst.natural),
+                csv_number(c.sum.internal_mn()),
+            ]);
+        }
+        let (fresh, old) = (&all[1].sum, &all[all.len() - 1].sum);
+        let change = old.iterations() / fresh.iterations();
+        rows.push(Row::new(format!("{name}: iterations recycled over fresh"), change, "×").at_most(1.5));
+    }
+    ctx.csv("strategies", &["scene", "strategy", "iterations", "ms", "natural", "internal_mN"], &table)?;
+    Ok(rows)
+}

@@ -1,0 +1,248 @@
+//! Position-based dynamics with small steps (Macklin et al. 2019, "Small Steps in Physics Simulation"), for comparison with
+//! the velocity family: rods, solids and contacts, one pass of Gauss–Seidel over all constraints per substep.
+//!
+//! | part | here |
+//! |---|---|
+//! | constraint of an element | C = √(2 U) with compliance 1, so that α̃ = 1/h² and Δx = −M⁻¹∇U/(∇U·M⁻¹∇U/2U + 1/h²) |
+//! | rods | stretch and bend of each joint apart |
+//! | contact | the gap is closed without compliance; friction takes back the tangential move of the substep, up to μ times the normal correction |
+//! | velocity | (x − x_before)/h |
+//!
+//! It is not derived from the equations that the yardstick measures, so that it has no residual: it is judged by what it
+//! does. Contacts are found once per step. Springs, sheets, joints and restitution are not part of it.
+
+use crate::collide::{Collider, Contact};
+use crate::coords::{Anchor, State, rotation};
+use crate::elastic::RodElement;
+use crate::integrate::advance;
+use crate::linalg::{Mat3, Vec3};
+use crate::scene::Model;
+
+/// Stepper of position-based dynamics.
+#[doc(alias = "XPBD")]
+#[doc(alias = "PBD")]
+pub struct PositionBased {
+    substeps: usize,
+    collider: Collider,
+    contacts: Vec<Contact>,
+    /// Distance of the points of each contact along its normal when it was found.
+    offset: Vec<f64>,
+    before: State,
+    v: Vec<f64>,
+}
+
+/// What a step of position-based dynamics left behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PositionReport {
+    /// Contacts that were found.
+    pub contacts: usize,
+    /// Deepest overlap at the end [m].
+    pub penetration: f64,
+}
+
+/// Energies below this [J] push nothing.
+const NO_ENERGY: f64 = 1e-30;
+
+impl PositionBased {
+    /// For a model, with this many substeps per step.
+    pub fn new(model: &Model, substeps: usize) -> PositionBased {
+        PositionBased {
+            substeps: substeps.max(1),
+            collider: Collider::new(model),
+            contacts: Vec::new(),
+            offset: Vec::new(),
+            before: State::default(),
+            v: Vec::new(),
+        }
+    }
+
+    /// One step of `h` seconds.
+    pub fn step(&mut self, model: &Model, state: &mut State, h: f64) -> PositionReport {
+        self.collider.detect(model, state, h, &mut self.contacts);
+        self.offset.clear();
+        self.offset.extend(self.contacts.iter().map(|c| c.gap - spread(model, state, c)));
+        let h = h / self.substeps as f64;
+        for _ in 0..self.substeps {
+            self.before.clone_from(state);
+            self.predict(model, state, h);
+            for k in 0..model.rods.len() {
+                pull_rod(model, state, k, h);
+            }
+            pull_solids(model, state, h);
+            self.push_contacts(model, state);
+            state.difference(&self.before, &model.layout, &mut self.v);
+            for (v, d) in state.v.iter_mut().zip(&self.v) {
+                *v = d / h;
+            }
+        }
+        let gap = |(c, offset): (&Contact, &f64)| offset + spread(model, state, c);
+        let deepest = self.contacts.iter().zip(&self.offset).map(gap).fold(0.0, f64::min);
+        PositionReport { contacts: self.contacts.len(), penetration: -deepest }
+    }
+
+    /// Everything flies freely.
+    fn predict(&mut self, model: &Model, state: &mut State, h: f64) {
+        self.v.clone_from(&state.v);
+        let bodies = model.bodies.iter().filter(|b| b.block.is_some()).map(|b| b.dof);
+        for dof in bodies.chain(model.nodes.iter().map(|n| n.dof)) {
+            for k in 0..3 {
+                self.v[dof + k] += h * model.gravity[k];
+            }
+        }
+        let v = std::mem::take(&mut self.v);
+        advance(model, state, &v, &v, h);
+        self.v = v;
+    }
+
+    fn push_contacts(&mut self, model: &Model, state: &mut State) {
+        for (c, offset) in self.contacts.iter().zip(&self.offset) {
+            let gap = offset + spread(model, state, c);
+            if gap >= 0.0 {
+                continue;
+            }
+            let n = c.normal();
+            let w = mobility(model, state, &c.a, n) + mobility(model, state, &c.b, n);
+            if w <= 0.0 {
+                continue;
+            }
+            let push = -gap / w;
+            shift(model, state, &c.a, n * push);
+            shift(model, state, &c.b, -n * push);
+            let moved = |anchor: &Anchor, state: &State| {
+                anchor.position(model, state) - anchor.position(model, &self.before)
+            };
+            let slip = moved(&c.a, state) - moved(&c.b, state);
+            let slip = slip - n * n.dot(slip);
+            let length = slip.length();
+            if length <= 0.0 {
+                continue;
+            }
+            let t = slip / length;
+            let w = mobility(model, state, &c.a, t) + mobility(model, state, &c.b, t);
+            let back = (length / w).min(c.friction.mean() * push);
+            shift(model, state, &c.a, -t * back);
+            shift(model, state, &c.b, t * back);
+        }
+    }
+}
+
+/// Distance of the two points of a contact along its normal.
+fn spread(model: &Model, state: &State, c: &Contact) -> f64 {
+    c.normal().dot(c.a.position(model, state) - c.b.position(model, state))
+}
+
+/// How far a unit push along `d` moves the point [1/kg].
+fn mobility(model: &Model, state: &State, anchor: &Anchor, d: Vec3) -> f64 {
+    match *anchor {
+        Anchor::Node(n) => 1.0 / model.nodes[n.index()].mass,
+        Anchor::Rigid { body, local } => {
+            let b = &model.bodies[body.index()];
+            let r = state.rigid_pose(b.q).rotation;
+            let turn = (r * local).cross(d);
+            1.0 / b.mass + turn.dot(b.world_inertia_inverse(r) * turn)
+        }
+        Anchor::Surface { .. } => {
+            anchor.corners(model).map(|(a, w)| w * w * mobility(model, state, a, d)).sum()
+        }
+        _ => 0.0,
+    }
+}
+
+/// Moves what carries the point by the positional push `p` [kg·m].
+fn shift(model: &Model, state: &mut State, anchor: &Anchor, p: Vec3) {
+    match *anchor {
+        Anchor::Node(n) => {
+            let n = &model.nodes[n.index()];
+            for k in 0..3 {
+                state.q[n.q + k] += p[k] / n.mass;
+            }
+        }
+        Anchor::Rigid { body, local } => {
+            let b = &model.bodies[body.index()];
+            let arm = state.rigid_pose(b.q).rotation * local;
+            shift_body(model, state, body.index(), p, arm.cross(p));
+        }
+        Anchor::Surface { .. } => {
+            let corners: Vec<(Anchor, f64)> = anchor.corners(model).map(|(a, w)| (*a, w)).collect();
+            for (a, w) in corners {
+                shift(model, state, &a, p * w);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Moves a free body by a positional push and turn.
+fn shift_body(model: &Model, state: &mut State, body: usize, push: Vec3, turn: Vec3) {
+    let b = &model.bodies[body];
+    let mut pose = state.rigid_pose(b.q);
+    pose.translation += push / b.mass;
+    let spin: Mat3 = b.world_inertia_inverse(pose.rotation);
+    pose.rotation = (rotation::exp(spin * turn) * pose.rotation).normalize();
+    state.set_rigid_pose(b.q, &pose);
+}
+
+/// Stretch and bend of every joint of a rod.
+fn pull_rod(model: &Model, state: &mut State, rod: usize, h: f64) {
+    for j in &model.rods[rod].joints {
+        let stretch = RodElement { bend: Vec3::ZERO, ..j.element };
+        let bend = RodElement { stretch: Vec3::ZERO, ..j.element };
+        for part in [stretch, bend] {
+            let frames = j.frames(model, state);
+            let energy = part.energy(&frames);
+            if energy < NO_ENERGY {
+                continue;
+            }
+            let g = part.gradient(&frames);
+            let free = |k: usize| match j.ends[k].anchor {
+                Anchor::Rigid { body, .. } => Some(body.index()),
+                _ => None,
+            };
+            let mut w = 0.0;
+            for k in 0..2 {
+                let Some(body) = free(k) else { continue };
+                let b = &model.bodies[body];
+                let r = state.rigid_pose(b.q).rotation;
+                w += g[2 * k].length_squared() / b.mass;
+                w += g[2 * k + 1].dot(b.world_inertia_inverse(r) * g[2 * k + 1]);
+            }
+            let scale = -1.0 / (w / (2.0 * energy) + 1.0 / (h * h));
+            for k in 0..2 {
+                if let Some(body) = free(k) {
+                    shift_body(model, state, body, g[2 * k] * scale, g[2 * k + 1] * scale);
+                }
+            }
+        }
+    }
+}
+
+/// Every tetrahedron of every solid.
+fn pull_solids(model: &Model, state: &mut State, h: f64) {
+    for solid in &model.solids {
+        for (k, tet) in solid.tets.iter().enumerate() {
+            let anchors = tet.map(|i| solid.vertices[i as usize]);
+            let x = anchors.map(|a| a.position(model, state));
+            let element = solid.elements.element(k);
+            let energy = element.energy(&x);
+            if energy < NO_ENERGY {
+                continue;
+            }
+            let forces = element.forces(&x);
+            let mass = |a: &Anchor| match *a {
+                Anchor::Node(n) => Some(model.nodes[n.index()].mass),
+                _ => None,
+            };
+            let w: f64 = anchors
+                .iter()
+                .zip(&forces)
+                .filter_map(|(a, f)| mass(a).map(|m| f.length_squared() / m))
+                .sum();
+            let scale = 1.0 / (w / (2.0 * energy) + 1.0 / (h * h));
+            for (a, f) in anchors.iter().zip(&forces) {
+                if mass(a).is_some() {
+                    shift(model, state, a, *f * scale);
+                }
+            }
+        }
+    }
+}
