@@ -73,7 +73,7 @@ impl HeldContact {
     }
 
     /// A force in world axes as multipliers of the rows.
-    pub fn to_frame(&self, force: Vec3) -> Vec3 {
+    pub fn multipliers_of(&self, force: Vec3) -> Vec3 {
         self.frame * force / (self.stretch * self.stretch)
     }
 

@@ -249,7 +249,7 @@ impl Motion {
             (Start::Warm, Some(last)) => {
                 x.u.copy_from_slice(&self.start.v);
                 for (c, f) in contact_forces.iter().enumerate() {
-                    let l = (self.held[c].to_frame(*f) * self.h).to_array();
+                    let l = (self.held[c].multipliers_of(*f) * self.h).to_array();
                     x.lambda[3 * c..3 * c + 3].copy_from_slice(&[l[0].max(0.0), l[1], l[2]]);
                 }
                 // Joints, springs and elements stand at the end, and are always the same.
