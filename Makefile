@@ -7,14 +7,16 @@ test: lint docs
 	cargo test --workspace --quiet
 	$(MAKE) viewer-test
 
-# The page: the committed bundle is what its sources build, and it works in a browser (which may be slow to start on a
-# busy machine, hence once more).
+# The page: the committed bundle is what its sources build, and it works in a browser. A machine on which node or Chromium
+# cannot be installed fails; `make test BROWSER=skip` says that this is known and leaves these tests out.
 viewer-test:
-	@if scripts/viewer-tools.sh; then \
-		cargo build --quiet && cd viewer && npm run --silent check && { npm test --silent || npm test --silent; }; \
-	else \
-		echo "WARNING: the tests of the page in a browser were NOT RUN: node or Chromium cannot be installed here" >&2; \
-	fi
+ifeq ($(BROWSER),skip)
+	@echo "NOT RUN: the tests of the page in a browser (BROWSER=skip)" >&2
+else
+	scripts/viewer-tools.sh
+	cargo build --quiet
+	cd viewer && npm run --silent check && npm test --silent
+endif
 
 lint:
 	cargo fmt --all --check

@@ -13,12 +13,15 @@ if [ ${#missing[@]} -gt 0 ]; then
   [ "$(id -u)" = 0 ] || sudo="sudo"
   echo "installing ${missing[*]}"
   if ! command -v apt-get >/dev/null; then
-    echo "error: the tests of the viewer need ${missing[*]}; install them (CHROMIUM=path names a browser)" >&2
+    echo "error: the tests of the page need ${missing[*]}; install them (CHROMIUM=path names a browser)," >&2
+    echo "or leave these tests out: make test BROWSER=skip" >&2
     exit 1
   fi
   export DEBIAN_FRONTEND=noninteractive
-  if ! { $sudo apt-get update -qq && $sudo apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null; }; then
-    echo "error: ${missing[*]} could not be installed; the tests of the viewer need them" >&2
+  get="$sudo apt-get -qq -o Acquire::Retries=3"
+  if ! { $get update && $get install -y --no-install-recommends "${missing[@]}" >/dev/null; }; then
+    echo "error: ${missing[*]} could not be installed; the tests of the page need them" >&2
+    echo "install them otherwise, or leave these tests out: make test BROWSER=skip" >&2
     exit 1
   fi
 fi

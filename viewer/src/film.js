@@ -38,7 +38,7 @@ function stage({ width, height, camera, plots }, page) {
     g.textAlign = "right";
     g.fillText(`${page.clock.t.toFixed(2)} s`, width - 14, tall - 14);
     if (!plots) return;
-    const list = page.plots(), wide = width / list.length;
+    const list = page.plots().slice(0, Math.max(1, Math.floor(width / 280))), wide = width / list.length;
     list.forEach((p, i) => {
       g.setTransform(1, 0, 0, 1, i * wide, tall);
       g.fillStyle = ink("--paper");

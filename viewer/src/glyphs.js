@@ -77,17 +77,21 @@ export class Glyphs {
 
   poseContacts({ contacts: n, contact: f, parts }, show, force) {
     const m = new THREE.Matrix4(), q = new THREE.Quaternion(), p = new THREE.Vector3(), d = new THREE.Vector3(), size = new THREE.Vector3();
-    const R = this.radius, dot = DOT * R * Math.min(1, Math.sqrt(200 / Math.max(n, 1)));
+    // Where there are many, each is smaller.
+    const R = this.radius, crowd = Math.min(1, Math.sqrt(200 / Math.max(n, 1))), dot = DOT * R * crowd;
     const dots = this.dots.reset(show.contacts ? n : 0);
     for (let c = 0; c < dots.count; c++) dots.setMatrixAt(c, m.makeScale(dot, dot, dot).setPosition(f[12 * c + 2], f[12 * c + 3], f[12 * c + 4]));
     const shafts = this.shafts.reset(show.forces ? n : 0), tips = this.tips.reset(shafts.count);
-    const g = vector(this.recording.header.gravity);
+    const g = vector(this.recording.header.gravity), free = (i) => this.parts[i]?.free !== false;
+    // Of the two opposite forces, the one on what moves freely; between two of those, the one that holds up.
+    const sideOf = (c) => {
+      const a = free(parts[12 * c]), b = free(parts[12 * c + 1]);
+      return (a === b ? d.fromArray(f, 12 * c + 5).dot(g) > 0 : b) ? -1 : 1;
+    };
     for (let c = 0; c < shafts.count; c++) {
-      // Of the two opposite forces, the one on what moves freely; between two of those, the one that holds up.
-      d.fromArray(f, 12 * c + 8);
-      const [a, b] = [0, 1].map((k) => this.parts[parts[12 * c + k]]?.free !== false);
-      if (a === b ? d.dot(g) > 0 : b) d.negate();
-      const length = Math.min(d.length() / force, LONGEST) * ARROW * R, thick = Math.min(THICK * R, 0.08 * length), head = Math.min(8 * thick, 0.45 * length);
+      const side = sideOf(c);
+      d.fromArray(f, 12 * c + 8).multiplyScalar(side);
+      const length = Math.min(d.length() / force, LONGEST) * ARROW * R, thick = Math.min(THICK * R * crowd, 0.08 * length), head = Math.min(8 * thick, 0.45 * length);
       q.setFromUnitVectors(Z, d.normalize());
       p.fromArray(f, 12 * c + 2);
       shafts.setMatrixAt(c, m.compose(p, q, size.set(thick, thick, Math.max(length - head, 1e-9))));
@@ -96,7 +100,8 @@ export class Glyphs {
     const cones = this.cones.reset(show.cones ? n : 0);
     for (let c = 0; c < cones.count; c++) {
       const tall = CONE * R, wide = tall * Math.min(f[12 * c + 11], 3);
-      q.setFromUnitVectors(Z, d.fromArray(f, 12 * c + 5).normalize());
+      const side = sideOf(c);
+      q.setFromUnitVectors(Z, d.fromArray(f, 12 * c + 5).normalize().multiplyScalar(side));
       cones.setMatrixAt(c, m.compose(p.fromArray(f, 12 * c + 2), q, size.set(wide, wide, tall)));
     }
   }

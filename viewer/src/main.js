@@ -71,6 +71,8 @@ async function open(recordings) {
   }) : []));
   makePlots();
   makePanel();
+  // It would hide half of the second view.
+  if (views.length > 1) { $("panel").hidden = true; panelState(); }
   clock.t = Math.min(Number(wish.get("t") ?? 0), end());
   await colourBy(wish.get("by") ?? views[0].by);
   const bad = views.map((v) => v.recording.ending).find(Boolean);
@@ -82,7 +84,9 @@ const end = () => Math.max(...views.map((v) => v.recording.end), 0);
 
 function makePlots() {
   const choices = groups(views[0].recording.columns);
-  const wanted = [0, 1, Math.min(4, choices.length - 1)];
+  // Energy, residuals, contact forces, and the first sensor or how many contacts there are.
+  const sensor = choices.findIndex((g) => g.sensor), at = (name) => choices.findIndex((g) => g.name.startsWith(name));
+  const wanted = [at("Energy"), at("Residuals"), sensor < 0 ? at("Contacts") : sensor, at("Contact forces")].filter((i) => i >= 0);
   plots = wanted.map((c) => new Plot(views, choices, c, (t) => { pause(); seek(t); }));
   $("plots").replaceChildren(...plots.map((p) => p.figure));
 }
@@ -333,10 +337,20 @@ function select(view, part = null) {
   tell(`Selected ${view.parts[part].name}: ${view.describe(part).map((r) => r.join(" ")).join(", ")}`);
 }
 
-canvas.addEventListener("dblclick", (e) => {
+function selectAt(e) {
   if (!views.length) return;
   const { ray, view } = rayAt(e), hit = view.pick(ray);
   select(view, hit ? hit.part : null);
+}
+canvas.addEventListener("dblclick", selectAt);
+
+// Not every phone makes a double-click of two taps.
+let tap = { timeStamp: 0, clientX: 0, clientY: 0 };
+canvas.addEventListener("pointerup", (e) => {
+  if (e.pointerType !== "touch") return;
+  const near = Math.hypot(e.clientX - tap.clientX, e.clientY - tap.clientY) < 24;
+  if (near && e.timeStamp - tap.timeStamp < 350) selectAt(e);
+  tap = e;
 });
 
 // Ctrl and drag pulls what is under the pointer, in the plane through it that faces the camera.

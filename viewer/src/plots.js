@@ -3,6 +3,8 @@ import { number } from "./world.js";
 
 const INKS = { light: ["#2f6fde", "#d9480f", "#2b8a3e", "#862e9c", "#c2255c", "#0b7285", "#5f3dc4"], dark: ["#7aa7ff", "#ffa94d", "#69db7c", "#da77f2", "#f783ac", "#66d9e8", "#b197fc"] };
 
+const TITLE = 180; // width of the menu that names a plot [px]
+
 /** What can be plotted: groups of columns. */
 export function groups(columns) {
   const list = [
@@ -20,7 +22,7 @@ export function groups(columns) {
     if (!sensors.has(name)) sensors.set(name, []);
     if (!/^q[wxyz]$/.test(c.slice(dot + 1))) sensors.get(name).push(c);
   }
-  for (const [name, curves] of sensors) list.push({ name, curves });
+  for (const [name, curves] of sensors) list.push({ name, curves, sensor: true });
   return list.filter((g) => g.curves.every((c) => columns.has(c)));
 }
 
@@ -69,7 +71,7 @@ export class Plot {
     this.canvas.setAttribute("aria-label", `${g.name} over time`);
     this.curves = this.views.flatMap((v, side) => {
       const { columns, times } = v.recording;
-      const list = g.curves.map((c) => ({ name: c.slice(c.lastIndexOf(".") + 1), values: columns.get(c), times, side }));
+      const list = g.curves.map((c) => ({ name: c.slice(c.lastIndexOf(".") + 1).replace("_force", ""), values: columns.get(c), times, side }));
       if (g.total) list.push({ name: "total", values: times.map((_, i) => list.reduce((s, c) => s + c.values[i], 0)), times, side });
       return list;
     });
@@ -103,8 +105,11 @@ export class Plot {
   paint(g, w, h) {
     const { t, theme } = this, [low, high] = this.range, end = this.end;
     const style = getComputedStyle(document.documentElement), soft = style.getPropertyValue("--soft"), line = style.getPropertyValue("--line");
-    const X = (s) => 46 + (s / end) * (w - 58), Y = (v) => h - 8 - ((v - low) / (high - low)) * (h - 42);
     g.font = "11px system-ui, sans-serif";
+    // Names of curves stand beside the title, or below it where they do not fit.
+    const names = this.curves.filter((c) => !c.side).reduce((n, c) => n + g.measureText(c.name).width + 10, 0);
+    const row = names + TITLE < w ? 17 : 32;
+    const X = (s) => 46 + (s / end) * (w - 58), Y = (v) => h - 8 - ((v - low) / (high - low)) * (h - 25 - row);
     g.textAlign = "right";
     g.lineWidth = 1;
     for (const v of this.ticks) {
@@ -133,12 +138,12 @@ export class Plot {
       g.setLineDash([]);
       if (!c.side) {
         g.fillStyle = inks[name % inks.length];
-        g.fillText(c.name, tag, 17);
+        g.fillText(c.name, tag, row);
         tag -= g.measureText(c.name).width + 10;
       }
     });
     g.strokeStyle = style.getPropertyValue("--accent");
     g.lineWidth = 1;
-    g.beginPath(); g.moveTo(X(t), 24); g.lineTo(X(t), h - 6); g.stroke();
+    g.beginPath(); g.moveTo(X(t), row + 7); g.lineTo(X(t), h - 6); g.stroke();
   }
 }

@@ -381,5 +381,5 @@ export class World {
 export function number(x) {
   if (x === 0 || Math.abs(x) < 1e-9) return "0";
   const a = Math.abs(x);
-  return a >= 1e5 || a < 1e-3 ? x.toExponential(2) : x.toPrecision(4).replace(/\.?0+$/, "");
+  return a >= 1e5 || a < 1e-3 ? x.toExponential(2) : String(Number(x.toPrecision(4)));
 }

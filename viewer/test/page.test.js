@@ -181,10 +181,15 @@ test("a frame of 70 000 vertices costs little", async () => {
   const { page, trouble } = await open(join(out, "view.html"));
   const cost = await page.evaluate(async () => {
     const v = window.stiction.views()[0], r = v.recording, f = v.frame, n = 20;
+    // The fastest of several: others share the machine.
     const each = async (count, work) => {
-      const start = performance.now();
-      for (let i = 0; i < count; i++) await work();
-      return (performance.now() - start) / count;
+      let best = Infinity;
+      for (let i = 0; i < count; i++) {
+        const start = performance.now();
+        await work();
+        best = Math.min(best, performance.now() - start);
+      }
+      return best;
     };
     const gl = document.getElementById("view").getContext("webgl2"), pixel = new Uint8Array(4);
     const cost = { vertices: r.points, decode: await each(n, () => r.unpack(r.chunks[0])), move: await each(n, () => v.pose(f, null)) };
@@ -197,6 +202,33 @@ test("a frame of 70 000 vertices costs little", async () => {
   assert.ok(cost.vertices > 70000, `${cost.vertices} vertices`);
   const ms = (x) => `${x.toFixed(1)} ms`;
   console.log(`a frame of ${cost.vertices} vertices: decode ${ms(cost.decode)}, move ${ms(cost.move)} (with strain ${ms(cost.strain)}), draw without a GPU ${ms(cost.draw)}`);
+  assert.deepEqual(trouble, []);
+  await page.close();
+});
+
+test("a carried surface is shown, and moves with its solid", async () => {
+  // A block that shows the bracket, which stands on its own corner (0, 0, 0) and is 0.3 long and 0.24 tall.
+  writeFileSync(join(dir, "carried.toml"), `
+    [[soft]]
+    name = "block"
+    mesh = { block = { cells = [3, 1, 3], size = [0.7, 0.12, 0.5] } }
+    material = { young = 1e5, poisson = 0.3, density = 1000 }
+    visual = "builtin:bracket.obj"
+    velocity = [0, 0, 1]`);
+  stiction("run", join(dir, "carried.toml"), "--time", "0.1", "--set", "gravity=[0,0,0]", "--out", join(dir, "carried"));
+  const { page, trouble } = await open(join(dir, "carried", "view.html"), plain);
+  const box = () => page.evaluate(() => {
+    const g = window.stiction.views()[0].solids[0].geometry;
+    g.computeBoundingBox();
+    return [...g.boundingBox.min, ...g.boundingBox.max];
+  });
+  const near = (a, b) => a.forEach((x, i) => assert.ok(Math.abs(x - b[i]) < 1e-4, `${a} is not ${b}`));
+  near(await box(), [0, -0.05, 0, 0.3, 0.05, 0.24]);
+  await page.evaluate(() => window.stiction.seek(window.stiction.views()[0].recording.end));
+  near(await box(), [0, -0.05, 0.1, 0.3, 0.05, 0.34]);
+  // It has a strain everywhere: none.
+  await page.selectOption("#by", "strain");
+  assert.ok((await page.evaluate(() => Math.max(...window.stiction.views()[0].values()))) < 1e-3);
   assert.deepEqual(trouble, []);
   await page.close();
 });

@@ -109,8 +109,8 @@ impl StepArgs {
 
 /// A solver by name.
 pub fn solver() -> impl TypedValueParser<Value = SolverKind> {
-    PossibleValuesParser::new(SolverKind::ALL.map(SolverKind::name)).map(|name| {
-        SolverKind::ALL.into_iter().find(|k| k.name() == name).expect("only these names pass the parser")
+    PossibleValuesParser::new(SolverKind::STEPPING.map(SolverKind::name)).map(|name| {
+        SolverKind::STEPPING.into_iter().find(|k| k.name() == name).expect("only these names pass the parser")
     })
 }
 

@@ -10,9 +10,12 @@ mod check;
 mod clock;
 mod export;
 mod failure;
+mod grad;
 mod info;
 mod loopback;
+mod mesh;
 mod movie;
+mod optimize;
 mod output;
 mod picture;
 mod progress;
@@ -67,8 +70,14 @@ enum Command {
     Movie(Box<movie::MovieArgs>),
     /// Validate a scene and explain it
     Check(check::CheckArgs),
+    /// Look at a mesh, mend it, or fill it with tetrahedra
+    Mesh(mesh::MeshArgs),
     /// Solve a bare contact problem from an .npz file
     Solve(solve::SolveArgs),
+    /// Differentiate a scene's motion, and check the derivatives
+    Grad(Box<grad::GradArgs>),
+    /// Fit numbers of a scene so that its motion does what a task asks for
+    Optimize(optimize::OptimizeArgs),
     /// Measure how fast a scene steps
     Testspeed(testspeed::TestspeedArgs),
     /// Reproduce published results and compare solvers
@@ -88,7 +97,10 @@ fn main() -> ExitCode {
         Command::Picture(a) => picture::picture(&a),
         Command::Movie(a) => movie::movie(&a),
         Command::Check(a) => check::check(&a),
+        Command::Mesh(a) => mesh::mesh(&a),
         Command::Solve(a) => solve::solve(&a),
+        Command::Grad(a) => grad::grad(&a),
+        Command::Optimize(a) => optimize::optimize(&a),
         Command::Testspeed(a) => testspeed::testspeed(&a),
         Command::Bench(a) => bench::bench(&a),
     };

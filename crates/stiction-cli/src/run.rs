@@ -7,16 +7,19 @@ use crate::output::print;
 use crate::progress;
 use crate::record::about;
 use crate::summary::{Energies, Summary, took_line};
-use crate::table::{Paint, Table, number};
+use crate::table::{Paint, Table, duration, number};
 use clap::Args;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
+use std::time::Instant;
 use stiction::solvers::{cond, cr, exact};
 use stiction::{SimSettings, Simulation, SolverKind, Status, StepError};
 
+mod contacts;
 mod dump;
 mod files;
 
+use contacts::ContactFile;
 use dump::ProblemDump;
 use files::{DEFAULT_RATE, RunFiles};
 
@@ -51,6 +54,11 @@ pub struct RunArgs {
     #[arg(long, value_name = "HZ", value_parser = positive, allow_hyphen_values = true, default_value_t = DEFAULT_RATE)]
     record_rate: f64,
 
+    /// Write every contact of every step to this file (.csv or .json): bodies, features, point, normal, gap, force on
+    /// the first body
+    #[arg(long, value_name = "FILE")]
+    contacts: Option<PathBuf>,
+
     /// Write the contact problems of the first 10 steps that do not converge into this folder, for `solve`
     #[arg(long, value_name = "DIR")]
     dump_problem: Option<PathBuf>,
@@ -72,6 +80,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     let about = about(&name, &loaded.title, loaded.dt, &settings);
     let mut files =
         args.out.as_deref().map(|dir| RunFiles::create(dir, &model, args.record_rate, about)).transpose()?;
+    let mut contacts = args.contacts.as_deref().map(ContactFile::create).transpose()?;
     let mut dump = args.dump_problem.as_deref().map(ProblemDump::create).transpose()?;
     for w in &model.warnings {
         eprintln!("note: {w}");
@@ -85,6 +94,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     if let Some(f) = &mut files {
         f.start(&sim)?;
     }
+    let mut writing = 0.0;
     let watch = Stopwatch::start();
     for _ in 0..steps {
         match sim.step(loaded.dt) {
@@ -101,7 +111,12 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
             bar.suspend(|| eprintln!("note: {}", failure_note(&sim)));
         }
         if let Some(f) = &mut files {
+            let start = Instant::now();
             f.add(&sim)?;
+            writing += start.elapsed().as_secs_f64();
+        }
+        if let Some(c) = &mut contacts {
+            c.add(&sim)?;
         }
         if let Some(d) = &mut dump {
             d.look_at(&sim)?;
@@ -113,8 +128,11 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     }
     let took = watch.elapsed();
     bar.finish_and_clear();
-    if let Some(f) = files {
-        f.finish(&sim)?;
+    let start = Instant::now();
+    let sizes = files.map(|f| f.finish(&sim)).transpose()?;
+    writing += start.elapsed().as_secs_f64();
+    if let Some(c) = contacts {
+        c.finish()?;
     }
     let dumped = dump.map_or(0, ProblemDump::finish);
 
@@ -138,6 +156,11 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         let (values, columns) = sensors(&sim);
         map.insert("sensors".into(), values);
         map.insert("sensor_columns".into(), columns);
+        if let Some([recording, page]) = sizes {
+            let files =
+                json!({ "recording_bytes": recording, "page_bytes": page, "writing_seconds": writing });
+            map.insert("files".into(), files);
+        }
         map.insert("error".into(), json!(broken.as_ref().map(|e| e.to_string())));
         print(&format!("{}\n", Value::Object(map)))?;
         return Ok(outcome);
@@ -183,10 +206,17 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         }
         _ => {}
     }
+    if let Some(file) = &args.contacts {
+        text += &format!("wrote {}: every contact of every step\n", file.display());
+    }
     if let Some(dir) = &args.out {
+        let [recording, page] = sizes.unwrap_or_default().map(|n| number(n as f64 / 1e6));
         text += &format!(
-            "wrote {}: report.csv, sensors.csv, recording.stic, view.html (open it in a browser)\n",
-            dir.display()
+            "wrote {}: report.csv, sensors.csv, recording.stic ({recording} MB), view.html ({page} MB; open it in a \
+             browser), in {} ({} % of the run)\n",
+            dir.display(),
+            duration(writing),
+            number(100.0 * writing / took.wall.max(1e-9)),
         );
     }
     print(&text)?;
@@ -222,7 +252,8 @@ fn tolerance(s: &SimSettings) -> Option<f64> {
         | SolverKind::Apgd
         | SolverKind::NonsmoothNewton
         | SolverKind::Cond
-        | SolverKind::Ccs => None,
+        | SolverKind::Ccs
+        | SolverKind::Penalty => None,
         SolverKind::CondE => Some(cond::CondESettings::default().tolerance),
         SolverKind::ConjugateResidual => Some(cr::Settings::TOLERANCE),
     })

@@ -154,9 +154,9 @@ fn solve_local(
         SolverKind::NonsmoothNewton => {
             NonsmoothNewton::new(NewtonSettings::robust().with(settings)).solve_local(p, r, trace)
         }
-        SolverKind::Cond | SolverKind::CondE | SolverKind::Ccs => {
+        SolverKind::Cond | SolverKind::CondE | SolverKind::Ccs | SolverKind::Penalty => {
             return Err(error(
-                format!("{} iterates on velocities, and a bare problem has impulses only", kind.name()),
+                format!("{} needs bodies, and a bare problem has impulses only", kind.name()),
                 "use exact, pgs or apgd here, or this solver with `stiction run`",
             ));
         }

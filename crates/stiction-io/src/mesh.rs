@@ -5,8 +5,9 @@
 //! place become one vertex. Triangles with two equal corners have no area and are left out.
 
 use crate::error::{Error, Result, known_names};
+use crate::write::whole_file;
 use std::collections::HashMap;
-use std::io::Cursor;
+use std::io::{BufWriter, Cursor, Write};
 use std::path::Path;
 use stiction::Vec3;
 
@@ -39,6 +40,37 @@ pub fn load(path: &Path) -> Result<TriMesh> {
     };
     let bytes = std::fs::read(path).map_err(|e| Error::reading(path, &e))?;
     read(&bytes, &path.display().to_string())
+}
+
+/// Writes an OBJ or STL file, complete or not at all; the ending of its name tells which. STL holds 32-bit numbers.
+pub fn save(path: &Path, mesh: &TriMesh) -> Result<()> {
+    let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+    match ending.as_deref() {
+        Some("obj") => whole_file(path, |file| {
+            let mut out = BufWriter::new(file);
+            for v in &mesh.vertices {
+                writeln!(out, "v {:?} {:?} {:?}", v.x, v.y, v.z)?;
+            }
+            for t in &mesh.triangles {
+                writeln!(out, "f {} {} {}", t[0] + 1, t[1] + 1, t[2] + 1)?;
+            }
+            out.flush()
+        }),
+        Some("stl") => whole_file(path, |file| {
+            let triangles: Vec<stl_io::Triangle> = mesh
+                .triangles
+                .iter()
+                .map(|t| {
+                    let [a, b, c] = t.map(|k| mesh.vertices[k as usize]);
+                    let normal = (b - a).cross(c - a).normalize_or_zero().as_vec3();
+                    let vertices = [a, b, c].map(|p| stl_io::Vertex::new(p.as_vec3().to_array()));
+                    stl_io::Triangle { normal: stl_io::Normal::new(normal.to_array()), vertices }
+                })
+                .collect();
+            stl_io::write_stl(&mut BufWriter::new(file), triangles.iter())
+        }),
+        _ => Err(Error::at_path(path, "is neither .obj nor .stl", "choose a name that ends in .obj or .stl")),
+    }
 }
 
 /// A mesh that comes with the library.

@@ -135,3 +135,15 @@ fn recorded_contacts_carry_the_weight() {
     assert!((up - 0.5 * 9.81).abs() < 1e-5, "{up}");
     assert!(frame.contacts.iter().all(|c| c.normal[2].abs() > 0.999 && c.point[2].abs() < 1e-6));
 }
+
+#[test]
+fn what_falls_into_the_valley_rests_on_it() {
+    let sim = run("terrain", None);
+    let weight: f64 = sim.model().bodies.iter().filter(|b| b.mass.is_finite()).map(|b| 9.81 * b.mass).sum();
+    let force = Vec3::from_slice(&sensor(&sim, "ground force"));
+    assert!((-force.z / weight - 1.0).abs() < 0.05, "{force} carries {weight}");
+    for i in 0..sim.model().bodies.len() as u32 {
+        let p = sim.model().com_pose(sim.state(), stiction::coords::BodyId(i)).translation;
+        assert!(p.x.abs() < 1.5 && p.y.abs() < 1.5 && p.z > -0.1, "{p}");
+    }
+}

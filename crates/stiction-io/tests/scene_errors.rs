@@ -109,6 +109,13 @@ const CASES: &[(&str, &str, &str)] = &[
         "free body",
         "remove",
     ),
+    ("[[body]]\nname = \"a\"\nshape = { cone = { height = 1, radius = @0 } }\n", "0", "positive"),
+    ("[[body]]\nname = \"a\"\nshape = { cone = @{ height = 1 } }\n", "`radius` is missing", "add"),
+    (
+        "[[body]]\nname = \"a\"\nshape = { heightfield = { size = [1, 1], heights = @[[0, 1], [2]] } }\n",
+        "row 1 has 1 heights",
+        "same length",
+    ),
     (
         "[[body]]\nname = \"a\"\nshape = { hull = { points = @[[0, 0, 0], [1, 0, 0]] } }\n",
         "hull of 2 points",

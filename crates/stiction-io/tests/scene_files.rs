@@ -269,3 +269,31 @@ fn schema_knows_the_keys_and_the_names() {
         parse("", &[("solver.name", solver.name())]).unwrap();
     }
 }
+
+#[test]
+fn cones_and_height_fields_arrive_and_have_mass() {
+    let text = r#"
+[[body]]
+name = "cone"
+density = 3
+shape = { cone = { height = 2, radius = 0.5 } }
+[[body]]
+name = "hill"
+density = 2
+[body.shape.heightfield]
+size = [2, 3]
+heights = [[1, 1, 1], [1, 1, 1]]
+base = -0.5
+"#;
+    let s = parse(text, &[]).unwrap();
+    assert_eq!(s.scene.bodies[0].shapes[0].geometry, Geometry::Cone { half_height: 1.0, radius: 0.5 });
+    let Geometry::Heightfield(h) = &s.scene.bodies[1].shapes[0].geometry else { panic!("a height field") };
+    assert_eq!((h.columns, h.heights.len(), h.size, h.base), (3, 6, [2.0, 3.0], Some(-0.5)));
+    let model = s.scene.compile().unwrap();
+    // π r² h / 3, with the centre a quarter of the height above the base; a block of 2 × 3 × 1.5 m.
+    let cone = &model.bodies[0];
+    assert!((cone.mass - 3.0 * std::f64::consts::PI * 0.25 * 2.0 / 3.0).abs() < 1e-12);
+    assert!((cone.com - Vec3::new(0.0, 0.0, -0.5)).length() < 1e-12);
+    assert!((model.bodies[1].mass - 18.0).abs() < 1e-12);
+    assert!((model.bodies[1].com - Vec3::new(0.0, 0.0, 0.25)).length() < 1e-12);
+}

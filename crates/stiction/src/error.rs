@@ -23,6 +23,9 @@ impl SceneError {
 /// [`Status`](crate::solvers::Status).
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum StepError {
+    /// The scene has something that the solver asked for does not know.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
     /// The time step is not a positive number.
     #[error("time step {0} s: it must be positive and finite")]
     TimeStep(f64),

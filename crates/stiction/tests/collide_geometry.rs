@@ -55,6 +55,7 @@ fn convex() -> Vec<(&'static str, Geometry)> {
         ("box", Geometry::Box { half: Vec3::new(0.5, 0.3, 0.4) }),
         ("capsule", Geometry::Capsule { half_height: 0.5, radius: 0.2 }),
         ("cylinder", Geometry::Cylinder { half_height: 0.4, radius: 0.3 }),
+        ("cone", Geometry::Cone { half_height: 0.4, radius: 0.35 }),
         ("hull", Geometry::ConvexHull { points: hull_points() }),
     ]
 }
@@ -203,6 +204,10 @@ fn lowest_points_over_a_plane() {
     let cylinder = Geometry::Cylinder { half_height: 0.4, radius: 0.3 };
     let capsule = Geometry::Capsule { half_height: 0.5, radius: 0.2 };
     let edge = (0.3_f64 + 0.4) / 2.0_f64.sqrt();
+    // Lying on its side: the axis leans down to the tip by half of its angle.
+    let cone = Geometry::Cone { half_height: 0.3, radius: 0.2 };
+    let slope = (0.2_f64 / 0.6).atan();
+    let lying = 0.3 * slope.sin();
     let cases = [
         ("box, flat", block.clone(), at(0.399, Vec3::X, 0.0), 4, -0.001),
         ("box, on an edge", block, at(edge, Vec3::X, eighth), 2, 0.0),
@@ -213,6 +218,9 @@ fn lowest_points_over_a_plane() {
         ("cylinder, lying", cylinder.clone(), at(0.301, Vec3::X, 2.0 * eighth), 2, 0.001),
         ("cylinder, lying otherwise", cylinder.clone(), at(0.301, Vec3::Y, 2.0 * eighth), 2, 0.001),
         ("cylinder, on its rim", cylinder, at(0.35 * 2.0_f64.sqrt(), Vec3::X, eighth), 1, 0.0),
+        ("cone, standing", cone.clone(), at(0.298, Vec3::Z, 1.0), 8, -0.002),
+        ("cone, on its tip", cone.clone(), at(0.298, Vec3::X, 4.0 * eighth), 1, -0.002),
+        ("cone, lying", cone, at(lying, Vec3::X, 2.0 * eighth + slope), 2, 0.0),
         ("hull, flat", Geometry::ConvexHull { points: hull_points() }, at(0.3, Vec3::Z, 2.0), 4, 0.0),
     ];
     for (what, geometry, pose, count, gap) in cases {

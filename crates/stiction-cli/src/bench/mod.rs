@@ -1,8 +1,11 @@
 //! `stiction bench`: published results and hard cases, each row with ours beside the paper's or the closed form.
 
+mod add;
 mod arch;
+mod collide;
 mod collide_soft;
 mod cond;
+mod cr;
 mod inclines;
 mod nsn;
 mod row;
@@ -73,10 +76,17 @@ impl Experiment {
 }
 
 /// The papers' experiments, then those of our own.
-static GROUPS: &[&[Experiment]] = &[nsn::EXPERIMENTS, cond::EXPERIMENTS, OWN, collide_soft::EXPERIMENTS];
+static GROUPS: &[&[Experiment]] =
+    &[nsn::EXPERIMENTS, cond::EXPERIMENTS, cr::EXPERIMENTS, add::EXPERIMENTS, OWN, collide_soft::EXPERIMENTS];
 
-static OWN: &[Experiment] =
-    &[inclines::EXPERIMENT, stack::EXPERIMENT, arch::EXPERIMENT, walls::EXPERIMENT, soft_blocks::EXPERIMENT];
+static OWN: &[Experiment] = &[
+    inclines::EXPERIMENT,
+    stack::EXPERIMENT,
+    arch::EXPERIMENT,
+    walls::EXPERIMENT,
+    soft_blocks::EXPERIMENT,
+    collide::EXPERIMENT,
+];
 
 /// All experiments, in the order of the list.
 fn experiments() -> impl Iterator<Item = &'static Experiment> {

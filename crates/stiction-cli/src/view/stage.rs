@@ -203,7 +203,7 @@ impl Actor {
             }
             Wish::Speed(x) if (0.01..=100.0).contains(&x) => self.speed = x,
             Wish::Speed(_) => self.problem = Some("speed goes from 0.01 to 100".into()),
-            Wish::Solver(name) => match SolverKind::ALL.into_iter().find(|k| k.name() == name) {
+            Wish::Solver(name) => match SolverKind::STEPPING.into_iter().find(|k| k.name() == name) {
                 Some(kind) => {
                     self.step.solver = Some(kind);
                     self.rebuild(true);
@@ -268,7 +268,7 @@ impl Actor {
         let settings = json!({
             "settings": {
                 "playing": self.playing, "speed": self.speed,
-                "solver": self.header.extra["solver"], "solvers": SolverKind::ALL.map(SolverKind::name),
+                "solver": self.header.extra["solver"], "solvers": SolverKind::STEPPING.map(SolverKind::name),
                 "parameters": self.parameters.iter().map(|(k, x)| json!({ "key": k, "value": x })).collect::<Vec<_>>(),
             },
             "error": self.problem,

@@ -68,18 +68,74 @@ fn every_format_is_written() {
     assert!(two.code() == 2 && two.err().contains("one recording"));
 }
 
-#[test]
-fn a_missing_browser_is_said_with_the_remedy() {
-    let f = Folder::new("picture");
-    f.write("crate.toml", SCENE);
-    f.stiction(&["run", "crate.toml", "--steps", "1", "--out", "r"]);
+/// Runs the binary where there is no browser.
+fn without_browser(f: &Folder, args: &[&str]) -> (Option<i32>, String) {
     let ran = std::process::Command::new(env!("CARGO_BIN_EXE_stiction"))
-        .args(["picture", "r/recording.stic", "--out", "a.png"])
+        .args(args)
         .current_dir(f.path())
         .env("PATH", "/nowhere")
         .env_remove("CHROMIUM")
         .output()
         .unwrap();
-    let words = String::from_utf8(ran.stderr).unwrap();
-    assert!(ran.status.code() == Some(2) && words.contains("apt install chromium"), "{words}");
+    (ran.status.code(), String::from_utf8(ran.stderr).unwrap())
+}
+
+#[test]
+fn a_missing_browser_is_said_with_the_remedy() {
+    let f = Folder::new("picture");
+    f.write("crate.toml", SCENE);
+    f.stiction(&["run", "crate.toml", "--steps", "1", "--out", "r"]);
+    for args in [
+        ["picture", "r/recording.stic", "--out", "a.png"],
+        ["movie", "r/recording.stic", "--out", "a.webm"],
+        ["movie", "crate.toml", "--out", "a.gif"],
+    ] {
+        let (code, words) = without_browser(&f, &args);
+        assert!(code == Some(2) && words.contains("apt install chromium"), "{words}");
+    }
+    assert_eq!(f.names(""), ["crate.toml", "r"]);
+}
+
+#[test]
+fn films_need_a_known_ending() {
+    let f = Folder::new("ending");
+    f.write("crate.toml", SCENE);
+    let ran = f.stiction(&["movie", "crate.toml", "--out", "a.mp4"]);
+    assert!(ran.code() == 2 && ran.err().contains(".webm or .gif"), "{}", ran.err());
+}
+
+#[test]
+fn the_gallery_page_lists_every_scene_even_without_a_browser() {
+    let f = Folder::new("gallery");
+    let (code, words) = without_browser(&f, &["scenes", "--html", "g", "--limit", "1e-9"]);
+    assert!(
+        code == Some(0) && words.contains("no pictures are drawn") && words.contains("apt install chromium"),
+        "{words}"
+    );
+    let index = std::fs::read_to_string(f.path().join("g/index.html")).unwrap();
+    let all = stiction_io::gallery::ALL;
+    for e in all {
+        assert!(index.contains(&format!("stiction run {} --out", e.name)), "{}", e.name);
+        assert!(e.description().len() > 20, "{} says what it is", e.name);
+        let page = std::fs::metadata(f.path().join(format!("g/{}.html", e.name))).unwrap();
+        assert!(page.len() > 100_000);
+    }
+    assert_eq!(index.matches("<dt>natural map</dt>").count(), all.len());
+    assert_eq!(f.names("g").len(), all.len() + 1, "no picture, nothing left over");
+}
+
+#[test]
+fn ten_seconds_of_a_soft_grasp_stay_small() {
+    let f = Folder::new("small");
+    // The fingers close in the first second; afterwards they hold with the same contacts.
+    let run = |time: &str| {
+        let ran = f.stiction(&["run", "soft-grasp", "--time", time, "--out", "r", "--json"]);
+        assert_eq!(ran.code(), 0);
+        let files = &ran.json()["files"];
+        ["recording_bytes", "page_bytes"].map(|k| files[k].as_f64().unwrap())
+    };
+    let (short, long) = (run("0.6"), run("1.1"));
+    let ten_seconds = |k: usize| short[k] + (long[k] - short[k]) / 0.5 * 9.4;
+    assert!(ten_seconds(0) < 20e6, "recording: {} bytes", ten_seconds(0));
+    assert!(ten_seconds(1) < 30e6, "page: {} bytes", ten_seconds(1));
 }

@@ -2,12 +2,12 @@
 
 use super::surface::{floor_size, owner_pose, patch};
 use crate::error::{Error, Result};
-use crate::recording::{Frame, Header, Part, Reader};
+use crate::recording::{Frame, Header, Mesh, Part, Reader};
 use crate::write::whole_file;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
-use stiction::Vec3;
 use stiction::elastic::{Damping, TetAssembly};
+use stiction::{Mat3, Vec3};
 
 /// VTK's numbers for cells.
 const TRIANGLE: u8 = 5;
@@ -15,8 +15,8 @@ const TET: u8 = 10;
 
 /// Writes `NAME.pvd` and `NAME_00000.vtu` and so on into `dir`; returns how many there are.
 ///
-/// Tetrahedra carry `strain` (von Mises of Green's strain) and `stress` (von Mises of Cauchy's stress, Pa); triangles of
-/// rigid shapes have none. Points carry `contact_force` \[N\]: each force stands at the nearest vertex of its soft body.
+/// Tetrahedra carry `strain` (von Mises of Green's strain) and `stress` (von Mises of Cauchy's stress, Pa), triangles of cloth
+/// the strain in their plane; rigid shapes have none. Points carry `contact_force` \[N\]: each force stands at the nearest vertex of its soft body.
 pub fn vtu_series<R: Read>(reader: Reader<R>, dir: &Path, name: &str) -> Result<usize> {
     std::fs::create_dir_all(dir).map_err(|e| Error::writing(dir, &e))?;
     let header = reader.header().clone();
@@ -93,7 +93,9 @@ impl Series {
                 cells.extend(m.tets.iter().map(|t| t.iter().map(|i| base + i).collect()));
             }
             kinds.resize(cells.len(), if sheet { TRIANGLE } else { TET });
-            if let Some(e) = elements {
+            if sheet {
+                strain.extend(m.triangles.iter().map(|t| sheet_strain(m, t, &x)));
+            } else if let Some(e) = elements {
                 for t in 0..m.tets.len() {
                     strain.push(von_mises_strain(e, t, &x));
                     stress.push(e.von_mises(t, &x));
@@ -165,11 +167,31 @@ fn wide(v: [f32; 3]) -> Vec3 {
 /// √(2/3 dev E : dev E) of Green's strain.
 fn von_mises_strain(e: &TetAssembly, tet: usize, x: &[Vec3]) -> f64 {
     let f = e.deformation(tet, x);
-    let c = (f.transpose() * f - stiction::Mat3::IDENTITY) * 0.5;
-    let mean = (c.x_axis.x + c.y_axis.y + c.z_axis.z) / 3.0;
-    let d = c - stiction::Mat3::from_diagonal(Vec3::splat(mean));
+    equivalent((f.transpose() * f - Mat3::IDENTITY) * 0.5)
+}
+
+/// √(2/3 dev E : dev E).
+fn equivalent(e: Mat3) -> f64 {
+    let mean = (e.x_axis.x + e.y_axis.y + e.z_axis.z) / 3.0;
+    let d = e - Mat3::from_diagonal(Vec3::splat(mean));
     let square: f64 = d.to_cols_array().iter().map(|x| x * x).sum();
     (2.0 / 3.0 * square).sqrt()
+}
+
+/// The same of a triangle of a sheet, in its own plane: its edges at rest are (a, 0) and (b, c).
+fn sheet_strain(mesh: &Mesh, t: &[u32; 3], x: &[Vec3]) -> f64 {
+    let rest = t.map(|i| wide(mesh.vertices[i as usize]));
+    let now = t.map(|i| x[i as usize]);
+    let (p, q) = (rest[1] - rest[0], rest[2] - rest[0]);
+    let (u, v) = (now[1] - now[0], now[2] - now[0]);
+    let (a, b) = (p.length(), q.dot(p) / p.length());
+    let c = (q.length_squared() - b * b).sqrt();
+    // Columns of the deformation gradient.
+    let (f, g) = (u / a, (v - u * (b / a)) / c);
+    let (xx, xy, yy) = (0.5 * (f.dot(f) - 1.0), 0.5 * f.dot(g), 0.5 * (g.dot(g) - 1.0));
+    let e = equivalent(Mat3::from_cols(Vec3::new(xx, xy, 0.0), Vec3::new(xy, yy, 0.0), Vec3::ZERO));
+    // A recording that somebody changed may hold flat triangles.
+    if e.is_finite() { e } else { 0.0 }
 }
 
 /// Forces of contacts at the nearest vertex of the soft bodies that they act on.
@@ -191,4 +213,21 @@ fn contact_forces(
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sheet_strains_in_its_plane_however_it_is_turned() {
+        let rest = vec![[0.0f32, 0.0, 0.0], [2.0, 0.0, 0.0], [1.0, 0.0, 1.0]];
+        let mesh = Mesh::new(rest.clone(), vec![[0, 1, 2]], Vec::new());
+        let turn = stiction::Quat::from_rotation_x(0.7) * stiction::Quat::from_rotation_z(1.1);
+        let at = |stretch: Vec3| -> Vec<Vec3> { rest.iter().map(|v| turn * (wide(*v) * stretch)).collect() };
+        assert!(sheet_strain(&mesh, &[0, 1, 2], &at(Vec3::ONE)) < 1e-12);
+        // Stretched by λ along x alone: E = (λ² − 1)/2, and the measure is 2/3 of it.
+        let e = sheet_strain(&mesh, &[0, 1, 2], &at(Vec3::new(1.1, 1.0, 1.0)));
+        assert!((e - 2.0 / 3.0 * 0.105).abs() < 1e-12, "{e}");
+    }
 }

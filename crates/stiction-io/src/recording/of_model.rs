@@ -9,6 +9,9 @@ use stiction::coords::{BodyId, NodeId, Pose, ShapeId};
 use stiction::scene::{JointKind, Model, ModelJoint, ModelShape, ModelSolid, Motion, Owner};
 use stiction::{Quat, Simulation, Vec3};
 
+/// Faces around the side of a cone, which is drawn as a mesh.
+const CONE_SEGMENTS: u32 = 48;
+
 impl Header {
     /// The header of a model.
     pub fn new(model: &Model, extra: serde_json::Value) -> Header {
@@ -185,6 +188,9 @@ fn shape(model: &Model, s: &ModelShape, meshes: &mut Vec<Mesh>) -> ShapeInfo {
         // The model's cylinders stand along y of their frame; those of recordings along z.
         pose.rotation *= Quat::from_rotation_x(-std::f64::consts::FRAC_PI_2);
         ShapeGeometry::Cylinder { height: 2.0 * x.half_height, radius: x.radius }
+    } else if let Some(x) = g.as_cone() {
+        let (vertices, triangles) = x.to_trimesh(CONE_SEGMENTS);
+        mesh(vertices, triangles)
     } else if let Some(x) = g.as_convex_polyhedron() {
         let (vertices, triangles) = x.to_trimesh();
         mesh(vertices, triangles)

@@ -2,7 +2,7 @@
 
 use super::file::{
     Body as BodyTable, Defaults, Friction, Keyframe as KeyframeTable, MeshKind, Motion as MotionTable,
-    SceneFile, SensorKind, Shape as ShapeTable, ShapeKind,
+    SceneFile, SensorKind, Shape as ShapeTable, ShapeKind, Sleep as SleepTable,
 };
 use super::overrides::Source;
 use super::places::Places;
@@ -14,9 +14,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use stiction::scene::{
-    Body, ContactSettings, Force, Keyframe, MassSpec, Motion, PairRule, Particle, Reads, Sensor, Shape,
-    SurfaceFriction,
+    Body, ContactSettings, Force, Heightfield, Keyframe, MassSpec, Motion, PairRule, Particle, Reads, Sensor,
+    Shape, SurfaceFriction,
 };
+use stiction::sim::Sleep;
 use stiction::{Geometry, Mat3, Pose, Quat, Scene, SimSettings, SolverSettings, Vec3};
 use toml::Spanned;
 
@@ -55,7 +56,7 @@ impl<'a> Builder<'a> {
             ..Scene::default()
         };
         for b in &f.body {
-            self.body(b, &f.defaults, &mut scene)?;
+            self.body(b, &f, &mut scene)?;
         }
         for p in &f.particle {
             self.name(p.name.get_ref(), p.name.span())?;
@@ -143,6 +144,7 @@ impl<'a> Builder<'a> {
             dt: f.time.dt.map_or(DT, |x| x.0),
             duration: f.time.duration.map_or(DURATION, |x| x.0),
             settings: SimSettings {
+                sleep: f.time.sleep.as_ref().map(sleep),
                 scheme: f.time.scheme.unwrap_or_default(),
                 linearizations: f.time.linearizations.map_or(1, |n| n.0),
                 intersection_free: f.time.intersection_free.unwrap_or(false),
@@ -151,13 +153,38 @@ impl<'a> Builder<'a> {
                     tolerance: f.solver.tolerance.map(|x| x.0),
                     max_iterations: f.solver.max_iterations,
                 },
+                penalty: None,
             },
             title: f.title.unwrap_or(stem),
             places: Places { source: self.source.clone(), names: self.names, items: self.items },
         })
     }
 
-    fn body(&mut self, t: &BodyTable, d: &Defaults, scene: &mut Scene) -> Result<()> {
+    /// The bits of groups by name: `default` is the first, others follow in the order in which bodies join them.
+    fn group_bits(&self, names: &Spanned<Vec<String>>, f: &SceneFile) -> Result<u32> {
+        let mut known = vec!["default"];
+        for name in f.body.iter().filter_map(|b| b.groups.as_ref()).flat_map(|g| g.get_ref()) {
+            if !known.contains(&name.as_str()) {
+                known.push(name);
+            }
+        }
+        if known.len() > u32::BITS as usize {
+            let e = format!("{} groups are more than {}", known.len(), u32::BITS);
+            return Err(self.source.error(names.span(), e, "use fewer groups, or `[[pair]]` rules"));
+        }
+        let bit = |name: &String| match known.iter().position(|k| k == name) {
+            Some(k) => Ok(1 << k),
+            None => {
+                let e = format!("no body belongs to the group `{name}`");
+                let remedy = known_names(name, "groups", known.iter().copied());
+                Err(self.source.error(names.span(), e, remedy))
+            }
+        };
+        names.get_ref().iter().map(bit).try_fold(0, |bits, b| Ok(bits | b?))
+    }
+
+    fn body(&mut self, t: &BodyTable, f: &SceneFile, scene: &mut Scene) -> Result<()> {
+        let d = &f.defaults;
         if t.shape.0.is_empty() {
             let e = format!("body `{}` has an empty list of shapes", t.name.get_ref());
             return Err(self.source.error(t.name.span(), e, "give it at least one shape"));
@@ -173,6 +200,8 @@ impl<'a> Builder<'a> {
             velocity: t.velocity.as_ref().map_or(Vec3::ZERO, |v| v.get_ref().vec()),
             spin: t.spin.as_ref().map_or(Vec3::ZERO, |v| v.get_ref().vec()),
             shapes,
+            groups: t.groups.as_ref().map_or(Ok(1), |g| self.group_bits(g, f))?,
+            mask: t.collides_with.as_ref().map_or(Ok(u32::MAX), |g| self.group_bits(g, f))?,
         };
         let Some(r) = &t.repeat else {
             self.name(&body.name, t.name.span())?;
@@ -287,6 +316,18 @@ impl<'a> Builder<'a> {
             ShapeKind::Cylinder(x) => {
                 Geometry::Cylinder { half_height: 0.5 * x.height.0, radius: x.radius.0 }
             }
+            ShapeKind::Cone(x) => Geometry::Cone { half_height: 0.5 * x.height.0, radius: x.radius.0 },
+            ShapeKind::Heightfield(x) => {
+                let rows = x.heights.get_ref();
+                let columns = rows.first().map_or(0, Vec::len);
+                if let Some(k) = rows.iter().position(|r| r.len() != columns) {
+                    let e = format!("row {k} has {} heights, row 0 has {columns}", rows[k].len());
+                    return Err(self.source.error(x.heights.span(), e, "give all rows the same length"));
+                }
+                let heights = rows.iter().flatten().map(|z| z.0).collect();
+                let (size, base) = (x.size.map(|s| s.0), x.base.map(|b| b.0));
+                Geometry::Heightfield(Heightfield { heights, columns, size, base })
+            }
             ShapeKind::Hull(x) => {
                 let points: Vec<Vec3> = x.points.get_ref().iter().map(|p| p.vec()).collect();
                 if points.len() < 4 {
@@ -399,11 +440,19 @@ fn contact_settings(f: &SceneFile) -> ContactSettings {
     let c = &f.contact;
     ContactSettings {
         margin: c.margin.map(|x| x.0),
+        thickness: c.thickness.map_or(d.thickness, |x| x.0),
+        manifold: c.manifold.unwrap_or(d.manifold),
         recovery_speed: c.recovery_speed.map_or(d.recovery_speed, |x| x.0),
         restitution_threshold: c.restitution_threshold.map_or(d.restitution_threshold, |x| x.0),
         combine_friction: c.combine_friction.unwrap_or(d.combine_friction),
         combine_restitution: c.combine_restitution.unwrap_or(d.combine_restitution),
     }
+}
+
+/// When bodies may fall asleep.
+fn sleep(s: &SleepTable) -> Sleep {
+    let d = Sleep::default();
+    Sleep { speed: s.speed.map_or(d.speed, |x| x.0), time: s.time.map_or(d.time, |x| x.0) }
 }
 
 pub(super) fn pose(position: Option<Triple>, rotation: Option<Rotation>) -> Pose {

@@ -91,6 +91,7 @@ fn points(g: &Geometry) -> usize {
     match g {
         Geometry::ConvexHull { points } => points.len(),
         Geometry::TriMesh { vertices, triangles } => vertices.len() + triangles.len(),
+        Geometry::Heightfield(field) => 3 * field.heights.len(),
         _ => 1,
     }
 }
@@ -104,11 +105,21 @@ fn scale(b: &mut Body, size: Vec3, mass: f64) -> Result<(), String> {
             Geometry::Plane => {}
             Geometry::Sphere { radius } => *radius *= uniform,
             Geometry::Box { half } => *half *= size,
-            Geometry::Capsule { half_height, radius } | Geometry::Cylinder { half_height, radius } => {
+            Geometry::Capsule { half_height, radius }
+            | Geometry::Cylinder { half_height, radius }
+            | Geometry::Cone { half_height, radius } => {
                 *half_height *= uniform;
                 *radius *= uniform;
             }
             Geometry::ConvexHull { points } => points.iter_mut().for_each(|p| *p *= uniform),
+            Geometry::Heightfield(field) => {
+                field
+                    .heights
+                    .iter_mut()
+                    .chain(&mut field.size)
+                    .chain(&mut field.base)
+                    .for_each(|x| *x *= uniform);
+            }
             Geometry::TriMesh { vertices, .. } => vertices.iter_mut().for_each(|p| *p *= uniform),
         }
     }

@@ -18,6 +18,7 @@ mod gmsh2;
 mod gmsh4;
 mod medit;
 mod raw;
+mod save;
 mod scan;
 mod tetgen;
 mod vtk;
@@ -28,6 +29,7 @@ use stiction::mesh::TetMesh;
 
 pub use gmsh::parse_gmsh;
 pub use medit::parse_medit;
+pub use save::save;
 pub use tetgen::parse_tetgen;
 pub use vtk::parse_vtk;
 

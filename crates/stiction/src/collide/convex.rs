@@ -26,7 +26,7 @@ impl Convex<'_> {
     /// Axis and radius of the round side that looks along `dir`, if it is one.
     fn side(&self, dir: Vec3) -> Option<([Vec3; 2], f64)> {
         match self.form {
-            Form::Poly(_) => None,
+            Form::Poly(_) | Form::Cone { .. } => None,
             Form::Segment(h) => Some(([Vec3::new(0.0, 0.0, -h), Vec3::new(0.0, 0.0, h)], self.radius)),
             Form::Cylinder { half_height: h, radius, .. } => (dir.y.abs() < FRAC_1_SQRT_2)
                 .then_some(([Vec3::new(0.0, -h, 0.0), Vec3::new(0.0, h, 0.0)], radius)),
@@ -43,12 +43,16 @@ pub(super) enum Form<'a> {
     Segment(f64),
     /// A cap, or a line of the side, of a cylinder along y.
     Cylinder { half_height: f64, radius: f64, caps: Poly<'a> },
+    /// The base, or a line of the side, of a cone along y.
+    Cone { half_height: f64, radius: f64, base: Poly<'a> },
 }
 
 impl<'a> Form<'a> {
     fn faces(&self) -> Option<Poly<'a>> {
         match self {
-            Form::Poly(poly) | Form::Cylinder { caps: poly, .. } => Some(*poly),
+            Form::Poly(poly) | Form::Cylinder { caps: poly, .. } | Form::Cone { base: poly, .. } => {
+                Some(*poly)
+            }
             Form::Segment(_) => None,
         }
     }
@@ -62,6 +66,13 @@ impl<'a> Form<'a> {
                 let across = Vec3::new(dir.x, 0.0, dir.z).try_normalize()? * radius;
                 (dir.y.abs() < FRAC_1_SQRT_2)
                     .then(|| [across - Vec3::Y * half_height, across + Vec3::Y * half_height])
+            }
+            Form::Cone { half_height, radius, .. } => {
+                // The base takes directions nearer to its normal than to that of the side.
+                let across = Vec3::new(dir.x, 0.0, dir.z).normalize_or(Vec3::X);
+                let side = (across * 2.0 * half_height + Vec3::Y * radius).normalize();
+                (dir.dot(side) > -dir.y)
+                    .then(|| [across * radius - Vec3::Y * half_height, Vec3::Y * half_height])
             }
         }
     }
@@ -125,6 +136,7 @@ pub(super) fn convex_convex(
         lay(needed, scratch);
     } else {
         along_sides(one, two, rel, dir, prediction, scratch);
+        along_lines(one, two, rel, dir, prediction, scratch);
     }
     // No face or line lies under what is nearest: the nearest points themselves remain.
     let gap = distance - radii;
@@ -132,6 +144,23 @@ pub(super) fn convex_convex(
     if scratch.touches.len() == first || !behind && found > gap + 2.0 * tolerance {
         scratch.touches.truncate(first);
         push(one, two, rel, (p, q, dir, gap), feature::WHOLE, prediction, scratch);
+    }
+}
+
+/// Touches of a triangle of a mesh with what of the other shape lies over it, along its normal, whatever is nearest.
+pub(super) fn lay_over(
+    triangle: &Convex<'_>,
+    other: &Convex<'_>,
+    rel: &Pose,
+    size: f64,
+    prediction: f64,
+    scratch: &mut Scratch,
+) {
+    let first = scratch.touches.len();
+    lay_on_face(triangle, 0, other, rel, size, prediction, scratch);
+    // What has come from the other side does not come out through this one.
+    if deepest(&scratch.touches[first..]) < -prediction.max(DEEPEST * size) {
+        scratch.touches.truncate(first);
     }
 }
 
@@ -254,6 +283,38 @@ fn along_sides(
             let name = feature::vertex(k as u32);
             scratch.touches.push(Touch { p1: p + out * r1, p2, n: -out, gap, f1: name, f2: name });
         }
+    }
+}
+
+/// The side of a cone that lies along a straight line of the other shape shares two points with it, with one normal.
+fn along_lines(
+    one: &Convex<'_>,
+    two: &Convex<'_>,
+    rel: &Pose,
+    dir: Vec3,
+    prediction: f64,
+    scratch: &mut Scratch,
+) {
+    if !matches!((one.form, two.form), (Form::Cone { .. }, _) | (_, Form::Cone { .. })) {
+        return;
+    }
+    let Some([a, a_end]) = one.form.line(dir) else { return };
+    let Some(line2) = two.form.line(rel.rotation.conjugate() * -dir) else { return };
+    let [b, b_end] = line2.map(|p| rel.transform_point(p));
+    let (u, v) = (a_end - a, b_end - b);
+    if u.cross(v).length() > ALONG * u.length() * v.length() {
+        return;
+    }
+    let share = |p: Vec3| (p - a).dot(u) / u.length_squared();
+    let (s, e) = (share(b), share(b_end));
+    let (low, high) = (s.min(e).max(0.0), s.max(e).min(1.0));
+    if low >= high {
+        return;
+    }
+    for (k, at) in [low, high].into_iter().enumerate() {
+        let (p, q) = (a + u * at, b + v * ((at - s) / (e - s)));
+        let gap = dir.dot(q - p) - one.radius - two.radius;
+        push(one, two, rel, (p, q, dir, gap), feature::vertex(k as u32), prediction, scratch);
     }
 }
 

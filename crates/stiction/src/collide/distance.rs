@@ -168,14 +168,15 @@ fn block(x: Vec3, half: Vec3) -> Distance {
 }
 
 /// A side of a convex profile in the half plane (r ≥ 0, y): from one corner to the next, counter-clockwise.
-struct Side {
+pub(super) struct Side {
     from: [f64; 2],
     along: [f64; 2],
     length: f64,
     normal: [f64; 2],
 }
 
-fn sides(corners: &[[f64; 2]]) -> Vec<Side> {
+/// The sides between corners, from the axis below to the axis above.
+pub(super) fn sides(corners: &[[f64; 2]]) -> Vec<Side> {
     corners
         .windows(2)
         .map(|w| {
@@ -189,7 +190,7 @@ fn sides(corners: &[[f64; 2]]) -> Vec<Side> {
 
 /// A profile turned about y. With e the radial direction, τ across n within the half plane and θ around the axis,
 /// H = κ τ τᵀ + (n·e/r) θ θᵀ, where κ is the curvature of the level line in the half plane.
-fn revolved(profile: &[Side], x: Vec3) -> Distance {
+pub(super) fn revolved(profile: &[Side], x: Vec3) -> Distance {
     let r = x.x.hypot(x.z);
     let e = if r > 0.0 { Vec3::new(x.x / r, 0.0, x.z / r) } else { Vec3::X };
     let theta = e.cross(Vec3::Y);
@@ -263,6 +264,7 @@ mod tests {
             ("box", field(Geometry::Box { half: Vec3::new(0.4, 0.7, 0.9) })),
             ("capsule", field(Geometry::Capsule { half_height: 0.6, radius: 0.4 })),
             ("cylinder", field(Geometry::Cylinder { half_height: 0.6, radius: 0.5 })),
+            ("cone", field(Geometry::Cone { half_height: 0.6, radius: 0.5 })),
             ("hull", field(Geometry::ConvexHull { points: corners() })),
             ("mesh", field(ell())),
         ]

@@ -40,13 +40,13 @@ pub(super) fn touches(
     }
 }
 
-/// Each routine wants its shapes in one order: planes, meshes, shapes with faces, cylinders, capsules, balls.
+/// Each routine wants its shapes in one order: planes, meshes, shapes with faces, cylinders and cones, capsules, balls.
 fn rank(solid: &Solid) -> u8 {
     match solid {
         Solid::Plane => 0,
         Solid::Mesh { .. } => 1,
         Solid::Block { .. } | Solid::Hull { .. } => 2,
-        Solid::Cylinder { .. } => 3,
+        Solid::Cylinder { .. } | Solid::Cone { .. } => 3,
         Solid::Capsule { .. } => 4,
         Solid::Ball { .. } => 5,
     }
@@ -60,16 +60,14 @@ fn ordered(
     prediction: f64,
     scratch: &mut Scratch,
 ) {
+    if let Some(a) = one.mesh() {
+        return match two.mesh() {
+            Some(b) => mesh_mesh(a, b, rel, size, prediction, scratch),
+            None => mesh_solid(a, two, shape2, rel, size, prediction, scratch),
+        };
+    }
     match (one, two) {
         (Solid::Plane, _) => plane_solid(two, rel, prediction, scratch),
-        (Solid::Mesh { shape: a }, Solid::Mesh { shape: b }) => {
-            let (a, b) = (a.as_trimesh().expect("a mesh"), b.as_trimesh().expect("a mesh"));
-            mesh_mesh(a, b, rel, size, prediction, scratch);
-        }
-        (Solid::Mesh { shape }, _) => {
-            let mesh = shape.as_trimesh().expect("a mesh");
-            mesh_solid(mesh, two, shape2, rel, size, prediction, scratch);
-        }
         (_, Solid::Ball { radius }) => solid_ball(one, *radius, rel, prediction, scratch),
         (Solid::Capsule { half_height: a, radius: r }, Solid::Capsule { half_height: b, radius: s }) => {
             capsule_capsule((*a, *r), (*b, *s), rel, prediction, scratch);
@@ -99,6 +97,9 @@ pub(super) fn with_convex(solid: &Solid, shape: &SharedShape, f: impl FnOnce(&Co
         Solid::Block { surface, .. } | Solid::Hull { surface } => Form::Poly(surface.view()),
         Solid::Cylinder { half_height, radius, caps } => {
             Form::Cylinder { half_height: *half_height, radius: *radius, caps: caps.view() }
+        }
+        Solid::Cone { half_height, radius, base, .. } => {
+            Form::Cone { half_height: *half_height, radius: *radius, base: base.view() }
         }
         Solid::Capsule { half_height, radius } => {
             let end = Vec3::new(0.0, 0.0, *half_height);

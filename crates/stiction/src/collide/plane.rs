@@ -60,7 +60,21 @@ pub(super) fn plane_solid(solid: &Solid, rel: &Pose, prediction: f64, scratch: &
                 touch(Vec3::new(x, *half_height, z), 0.0, feature::edge(2, 3));
             }
         }
-        Solid::Mesh { shape } => {
+        Solid::Cone { half_height, radius, .. } => {
+            let up = rel.rotation.conjugate() * Vec3::Z;
+            let tilt = up.x.hypot(up.z);
+            touch(Vec3::Y * *half_height, 0.0, feature::vertex(RIM as u32));
+            if up.y > FRAC_1_SQRT_2 {
+                for k in 0..RIM {
+                    touch(rim_point(k, *radius, -half_height), 0.0, feature::vertex(k as u32));
+                }
+            }
+            if tilt > LEVEL {
+                let rim = Vec3::new(-up.x / tilt * radius, -half_height, -up.z / tilt * radius);
+                touch(rim, 0.0, feature::edge(0, 1));
+            }
+        }
+        Solid::Mesh { shape, .. } => {
             let mesh = shape.as_trimesh().expect("a mesh");
             for (k, v) in mesh.vertices().iter().enumerate() {
                 touch(*v, 0.0, feature::vertex(k as u32));

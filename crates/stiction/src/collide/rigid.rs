@@ -5,6 +5,7 @@
 
 use super::Contact;
 use super::broad::{Bounds, Sweep};
+use super::manifold::{Outline, reduce};
 use super::material::{Material, rule};
 use super::narrow::{Order, touches};
 use super::solid::{Solid, feature};
@@ -13,7 +14,7 @@ use super::touch::{Scratch, Touch};
 use crate::contact::ContactKey;
 use crate::coords::{Anchor, BodyId, NodeId, Pose, ShapeId, State};
 use crate::linalg::{Mat3, Vec3};
-use crate::scene::{Model, Owner};
+use crate::scene::{Manifold, Model, ModelShape, Owner};
 use rayon::prelude::*;
 
 /// The margin where the scene gives none, as a share of the smaller shape's size.
@@ -22,7 +23,7 @@ const MARGIN: f64 = 0.02;
 /// convex shapes says little about where they will meet.
 const FARTHEST: f64 = 2.0;
 /// Touches of a pair nearer to each other than this share of its size, with the same normal, are one.
-const SAME_PLACE: f64 = 1e-9;
+pub(super) const SAME_PLACE: f64 = 1e-9;
 /// Pairs that one thread takes at a time.
 const CHUNK: usize = 64;
 /// From this many pairs on the work is shared out.
@@ -34,29 +35,38 @@ pub struct Collider {
     /// Centre and half extents of each shape in its frame; infinite for planes.
     boxes: Vec<(Vec3, Vec3)>,
     /// The length by which margins of each shape are measured [m].
-    sizes: Vec<f64>,
-    frames: Vec<Frame>,
-    poses: Vec<Pose>,
+    pub(super) sizes: Vec<f64>,
+    /// Half of the smallest extent of each shape [m]: what moves less within a step cannot pass it.
+    pub(super) thin: Vec<f64>,
+    pub(super) frames: Vec<Frame>,
+    pub(super) poses: Vec<Pose>,
     sweep: Sweep,
-    pairs: Vec<(u32, u32)>,
-    workers: Vec<Worker>,
+    pub(super) pairs: Vec<(u32, u32)>,
+    pub(super) workers: Vec<Worker>,
     surfaces: Surfaces,
+    /// Contacts that were found on the way: their lever arms there, sorted by key.
+    pub(super) met: Vec<(ContactKey, [Vec3; 2])>,
+    /// Bodies that sleep; nobody where it is empty.
+    asleep: Vec<bool>,
 }
 
 /// Where an owner is and how it moves within the step.
 #[derive(Clone, Copy)]
-struct Frame {
-    pose: Pose,
-    v: Vec3,
-    w: Vec3,
+pub(super) struct Frame {
+    pub pose: Pose,
+    pub v: Vec3,
+    pub w: Vec3,
     moves_freely: bool,
+    sleeps: bool,
 }
 
 /// Buffers of one share of the pairs.
 #[derive(Default)]
-struct Worker {
-    scratch: Scratch,
-    contacts: Vec<Contact>,
+pub(super) struct Worker {
+    pub scratch: Scratch,
+    outline: Outline,
+    pub contacts: Vec<Contact>,
+    pub met: Vec<(ContactKey, [Vec3; 2])>,
 }
 
 impl Collider {
@@ -78,6 +88,11 @@ impl Collider {
     /// For one model.
     pub fn new(model: &Model) -> Collider {
         let (solids, sizes) = Collider::solids(model);
+        let thin = |s: &ModelShape| match s.reach.is_finite() {
+            true => s.geometry.compute_local_aabb().half_extents().min_element(),
+            false => f64::INFINITY,
+        };
+        let thin = model.shapes.iter().map(thin).collect();
         let boxes = model
             .shapes
             .iter()
@@ -95,12 +110,21 @@ impl Collider {
             solids,
             boxes,
             sizes,
+            thin,
             frames: Vec::new(),
             poses: Vec::new(),
             sweep: Sweep::default(),
             pairs: Vec::new(),
             workers: vec![Worker::default()],
+            met: Vec::new(),
+            asleep: Vec::new(),
         }
+    }
+
+    /// Says which bodies sleep, in their order: no contacts are sought among them and what does not move.
+    pub fn set_asleep(&mut self, asleep: impl Iterator<Item = bool>) {
+        self.asleep.clear();
+        self.asleep.extend(asleep);
     }
 
     /// All contacts that may act within the next `h` seconds, sorted by key.
@@ -111,11 +135,13 @@ impl Collider {
         self.place(model, state, h);
         self.find_pairs(model, h);
         contacts.clear();
+        self.met.clear();
 
         let mut workers = std::mem::take(&mut self.workers);
         if self.pairs.len() < PARALLEL {
             self.run(model, h, &self.pairs, &mut workers[0]);
             contacts.extend_from_slice(&workers[0].contacts);
+            self.met.extend_from_slice(&workers[0].met);
         } else {
             let shares = self.pairs.len().div_ceil(CHUNK);
             if workers.len() < shares {
@@ -127,9 +153,11 @@ impl Collider {
                 .for_each(|(worker, pairs)| self.run(model, h, pairs, worker));
             for worker in &workers[..shares] {
                 contacts.extend_from_slice(&worker.contacts);
+                self.met.extend_from_slice(&worker.met);
             }
         }
         self.workers = workers;
+        self.met.sort_unstable_by_key(|m| m.0);
         let rigid = contacts.len();
         self.surfaces.detect(model, state, h, contacts);
         if contacts.len() > rigid {
@@ -152,7 +180,7 @@ impl Collider {
     }
 
     /// Frames of owners and poses of shapes.
-    fn place(&mut self, model: &Model, state: &State, h: f64) {
+    pub(super) fn place(&mut self, model: &Model, state: &State, h: f64) {
         self.frames.clear();
         for (i, b) in model.bodies.iter().enumerate() {
             let id = BodyId(i as u32);
@@ -164,13 +192,14 @@ impl Collider {
                     - b.motion.pose_at(&b.start, state.t).translation)
                     / h;
             }
-            self.frames.push(Frame { pose, v, w, moves_freely: b.block.is_some() });
+            let sleeps = self.asleep.get(i).copied().unwrap_or(false);
+            self.frames.push(Frame { pose, v, w, moves_freely: b.block.is_some() && !sleeps, sleeps });
         }
         for i in 0..model.nodes.len() {
             let id = NodeId(i as u32);
             let pose = Pose::from_translation(model.node_position(state, id));
             let v = model.node_velocity(state, id);
-            self.frames.push(Frame { pose, v, w: Vec3::ZERO, moves_freely: true });
+            self.frames.push(Frame { pose, v, w: Vec3::ZERO, moves_freely: true, sleeps: false });
         }
         self.poses.clear();
         for s in &model.shapes {
@@ -179,7 +208,7 @@ impl Collider {
     }
 
     /// Pairs of shapes that come near each other within the step, sorted.
-    fn find_pairs(&mut self, model: &Model, h: f64) {
+    pub(super) fn find_pairs(&mut self, model: &Model, h: f64) {
         let Collider { sweep, pairs, frames, poses, boxes, sizes, .. } = self;
         sweep.bounds.clear();
         pairs.clear();
@@ -194,7 +223,7 @@ impl Collider {
             let centre = poses[i].transform_point(centre);
             let half = r.x_axis.abs() * half.x + r.y_axis.abs() * half.y + r.z_axis.abs() * half.z;
             // Half of the margin each, what it turns, what gravity adds, and where it goes.
-            let margin = model.contact.margin.unwrap_or(MARGIN * finite(sizes[i]));
+            let margin = model.contact.margin.unwrap_or(MARGIN * finite(sizes[i])) + model.contact.thickness;
             let grow = 0.5 * margin + s.reach * f.w.length() * h + fall;
             let (half, travel) = (half + Vec3::splat(grow), f.v * h);
             let (min, max) = (centre - half, centre + half);
@@ -204,11 +233,17 @@ impl Collider {
         let collide = |a: u32, b: u32| {
             let (a, b) = (model.shapes[a as usize].owner, model.shapes[b as usize].owner);
             let free = |o| frames[owner_index(model, o)].moves_freely;
+            // A driven body wakes who sleeps on it.
+            let stirs = |a, b| {
+                let (one, two) = (&frames[owner_index(model, a)], &frames[owner_index(model, b)]);
+                one.sleeps && !two.sleeps && (two.v != Vec3::ZERO || two.w != Vec3::ZERO)
+            };
             a != b
                 && !both_soft(model, a, b)
                 && !model.are_near_links(a, b)
-                && (free(a) || free(b))
+                && (free(a) || free(b) || stirs(a, b) || stirs(b, a))
                 && rule(model, a, b).is_none_or(|r| r.collide)
+                && model.masks_allow(a, b)
         };
         sweep.pairs(|a, b| {
             if collide(a, b) {
@@ -234,6 +269,7 @@ impl Collider {
     /// Contacts of some pairs, in order.
     fn run(&self, model: &Model, h: f64, pairs: &[(u32, u32)], worker: &mut Worker) {
         worker.contacts.clear();
+        worker.met.clear();
         for &(a, b) in pairs {
             self.pair(model, h, (a as usize, b as usize), worker);
         }
@@ -244,36 +280,72 @@ impl Collider {
         let (pose_a, pose_b) = (&self.poses[a], &self.poses[b]);
         let (reach, margin) = prediction(model, h, &self.sizes, &self.frames, (a, b));
         let size = finite(self.sizes[a].min(self.sizes[b]));
+        let first = worker.contacts.len();
+        self.touch(model, (a, pose_a), (b, pose_b), size, reach, worker);
+        let touches = &mut worker.scratch.touches;
+        let (fa, fb) =
+            (&self.frames[owner_index(model, sa.owner)], &self.frames[owner_index(model, sb.owner)]);
+        touches.retain(|t| t.gap <= margin || t.gap <= margin + closing(t, (fa, pose_a), (fb, pose_b), h));
+        merge(touches, SAME_PLACE * size);
+        name(touches);
+        if model.contact.manifold == Manifold::Corners && touches.len() > 2 {
+            reduce(touches, pose_a, size, &mut worker.outline);
+            touches.sort_unstable_by_key(|t| (t.f1, t.f2));
+        }
+        let near = touches.iter().any(|t| t.gap <= margin);
+        self.push(model, (a, pose_a), (b, pose_b), worker);
+        if !near && self.pass(model, h, (a, b), worker) {
+            worker.contacts[first..].sort_unstable_by_key(|c| c.key);
+        }
+    }
+
+    /// Touches of two shapes at given poses, with side 1 of shape a, normals in world axes from b to a, and gaps less the
+    /// thickness.
+    pub(super) fn touch(
+        &self,
+        model: &Model,
+        (a, pose_a): (usize, &Pose),
+        (b, pose_b): (usize, &Pose),
+        size: f64,
+        reach: f64,
+        worker: &mut Worker,
+    ) {
         let order = touches(
-            (&self.solids[a], &sa.geometry, pose_a),
-            (&self.solids[b], &sb.geometry, pose_b),
+            (&self.solids[a], &model.shapes[a].geometry, pose_a),
+            (&self.solids[b], &model.shapes[b].geometry, pose_b),
             size,
             reach,
             &mut worker.scratch,
         );
-        let touches = &mut worker.scratch.touches;
-        if touches.is_empty() {
-            return;
-        }
-        // From here on side 1 is shape a, and normals are in world axes, from b to a.
-        for t in touches.iter_mut() {
+        let thickness = thickness(model, (a, b));
+        for t in worker.scratch.touches.iter_mut() {
             *t = match order {
                 Order::AsGiven => Touch { n: pose_a.rotation * t.n, ..*t },
                 Order::Swapped => {
                     Touch { p1: t.p2, p2: t.p1, n: pose_b.rotation * -t.n, gap: t.gap, f1: t.f2, f2: t.f1 }
                 }
             };
+            t.gap -= thickness;
         }
-        let (fa, fb) =
-            (&self.frames[owner_index(model, sa.owner)], &self.frames[owner_index(model, sb.owner)]);
-        touches.retain(|t| t.gap <= margin || t.gap <= margin + closing(t, (fa, pose_a), (fb, pose_b), h));
-        merge(touches, SAME_PLACE * size);
-        name(touches);
+    }
 
+    /// The touches of a pair become contacts.
+    pub(super) fn push(
+        &self,
+        model: &Model,
+        (a, pose_a): (usize, &Pose),
+        (b, pose_b): (usize, &Pose),
+        worker: &mut Worker,
+    ) {
+        let (sa, sb) = (&model.shapes[a], &model.shapes[b]);
+        let Worker { scratch, contacts, .. } = worker;
+        if scratch.touches.is_empty() {
+            return;
+        }
         let material = Material::new(model, (sa, pose_a.rotation), (sb, pose_b.rotation));
-        for t in touches.iter() {
+        for t in &scratch.touches {
             let (frame, friction) = material.at(t.n);
-            worker.contacts.push(Contact {
+            contacts.push(Contact {
                 key: ContactKey {
                     shape_a: ShapeId(a as u32),
                     shape_b: ShapeId(b as u32),
@@ -292,12 +364,19 @@ impl Collider {
     }
 }
 
+/// Distance that the surfaces of a pair keep [m]; nodes of solids have their own.
+pub(super) fn thickness(model: &Model, (a, b): (usize, usize)) -> f64 {
+    let soft = |k: usize| matches!(model.whole(model.shapes[k].owner), Owner::Solid(_));
+    if soft(a) || soft(b) { 0.0 } else { model.contact.thickness }
+}
+
 /// How far apart [m] two shapes may be and still touch within the step, by an upper bound of their approach; and
 /// that for points which do not approach at all.
 fn prediction(model: &Model, h: f64, sizes: &[f64], frames: &[Frame], (i, j): (usize, usize)) -> (f64, f64) {
     let (a, b) = (&model.shapes[i], &model.shapes[j]);
     let (fa, fb) = (&frames[owner_index(model, a.owner)], &frames[owner_index(model, b.owner)]);
     let margin = model.contact.margin.unwrap_or(MARGIN * finite(sizes[i].min(sizes[j])));
+    let thickness = thickness(model, (i, j));
     let margin = margin + model.gravity.length() * h * h;
     // Velocity that a turning plane has below the other shape; about its own centre for any other.
     let arm = fb.pose.translation - fa.pose.translation;
@@ -308,7 +387,7 @@ fn prediction(model: &Model, h: f64, sizes: &[f64], frames: &[Frame], (i, j): (u
         (false, _) => (fa.v + fa.w.cross(arm) - fb.v, rb * (wa + wb), f64::INFINITY),
         (_, false) => (fb.v - fb.w.cross(arm) - fa.v, ra * (wa + wb), f64::INFINITY),
     };
-    (margin + (h * (dv.length() + turn)).min(farthest), margin)
+    (thickness + margin + (h * (dv.length() + turn)).min(farthest), margin)
 }
 
 /// What the points of a touch can close within the step [m]: by their velocities, and by the turning of those.
@@ -323,7 +402,7 @@ fn closing(t: &Touch, (fa, pose_a): (&Frame, &Pose), (fb, pose_b): (&Frame, &Pos
 }
 
 /// Drops touches at the same place with the same normal; the deeper one stays.
-fn merge(touches: &mut Vec<Touch>, distance: f64) {
+pub(super) fn merge(touches: &mut Vec<Touch>, distance: f64) {
     let mut k = 0;
     while k < touches.len() {
         let t = touches[k];
@@ -343,7 +422,7 @@ fn merge(touches: &mut Vec<Touch>, distance: f64) {
 }
 
 /// Sorts touches by features and tells apart those that have the same ones, by where they are on shape a.
-fn name(touches: &mut [Touch]) {
+pub(super) fn name(touches: &mut [Touch]) {
     let place = |t: &Touch| t.p1.to_array();
     let by_place =
         |a: &Touch, b: &Touch| place(a).partial_cmp(&place(b)).unwrap_or(std::cmp::Ordering::Equal);
@@ -380,7 +459,7 @@ fn both_soft(model: &Model, a: Owner, b: Owner) -> bool {
 }
 
 /// Bodies first, then particles.
-fn owner_index(model: &Model, owner: Owner) -> usize {
+pub(super) fn owner_index(model: &Model, owner: Owner) -> usize {
     match owner {
         Owner::Body(b) => b.index(),
         Owner::Node(n) => model.bodies.len() + n.index(),
@@ -389,6 +468,6 @@ fn owner_index(model: &Model, owner: Owner) -> usize {
 }
 
 /// Zero in place of a length that does not exist.
-fn finite(x: f64) -> f64 {
+pub(super) fn finite(x: f64) -> f64 {
     if x.is_finite() { x } else { 0.0 }
 }

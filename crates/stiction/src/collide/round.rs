@@ -1,5 +1,6 @@
 //! Spheres (and points) against convex shapes, and capsule against capsule, in closed form.
 
+use super::distance::revolved;
 use super::solid::{Poly, Solid, feature};
 use super::touch::{Scratch, Touch};
 use crate::coords::Pose;
@@ -25,6 +26,10 @@ pub(super) fn solid_ball(solid: &Solid, radius: f64, rel: &Pose, prediction: f64
         }
         Solid::Block { half, .. } => nearest_on_block(c, *half),
         Solid::Cylinder { half_height, radius, .. } => nearest_on_cylinder(c, *half_height, *radius),
+        Solid::Cone { profile, .. } => {
+            let at = revolved(profile, c);
+            Nearest { p: c - at.n * at.d, n: at.n, distance: at.d }
+        }
         Solid::Hull { surface } => nearest_on_polytope(c, &surface.view()),
         Solid::Plane | Solid::Mesh { .. } => return,
     };

@@ -116,12 +116,21 @@ impl Skin {
                 }
                 (poly.vertices.to_vec(), t, 0.0)
             }
+            Solid::Cone { half_height, base, .. } => {
+                let poly = base.view();
+                let n = RIM as u32;
+                let mut t = fan(&[poly.corners(0)]);
+                t.extend((0..n).map(|k| [(k + 1) % n, k, n]));
+                let mut points = poly.vertices.to_vec();
+                points.push(Vec3::Y * *half_height);
+                (points, t, 0.0)
+            }
             Solid::Block { surface, .. } | Solid::Hull { surface } => {
                 let poly = surface.view();
                 let loops: Vec<&[u32]> = (0..poly.faces.len()).map(|f| poly.corners(f)).collect();
                 (poly.vertices.to_vec(), fan(&loops), 0.0)
             }
-            Solid::Mesh { shape } => {
+            Solid::Mesh { shape, .. } => {
                 let mesh = shape.as_trimesh()?;
                 (mesh.vertices().to_vec(), mesh.indices().to_vec(), 0.0)
             }

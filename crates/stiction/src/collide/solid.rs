@@ -1,5 +1,7 @@
 //! Shapes in the form that the narrow phase wants, and the names of their features.
 
+use super::distance::{Side, sides};
+use super::mesh::{MeshView, Voronoi};
 use super::plane::{RIM, rim_point};
 use crate::linalg::Vec3;
 use crate::scene::ModelShape;
@@ -18,10 +20,12 @@ pub(super) enum Solid {
     Capsule { half_height: f64, radius: f64 },
     /// Cylinder along y, as parry has it.
     Cylinder { half_height: f64, radius: f64, caps: Polytope },
+    /// Cone along y with its tip up, as parry has it; `base` is its flat end.
+    Cone { half_height: f64, radius: f64, base: Polytope, profile: Vec<Side> },
     /// Convex polyhedron.
     Hull { surface: Polytope },
-    /// Triangles.
-    Mesh { shape: SharedShape },
+    /// Triangles, and from where each feature can be touched.
+    Mesh { shape: SharedShape, regions: Voronoi },
 }
 
 impl Solid {
@@ -36,10 +40,14 @@ impl Solid {
         } else if let Some(cylinder) = g.as_cylinder() {
             let (half_height, radius) = (cylinder.half_height, cylinder.radius);
             Solid::Cylinder { half_height, radius, caps: Polytope::caps(half_height, radius) }
+        } else if let Some(cone) = g.as_cone() {
+            let (half_height, radius) = (cone.half_height, cone.radius);
+            let profile = sides(&[[0.0, -half_height], [radius, -half_height], [0.0, half_height]]);
+            Solid::Cone { half_height, radius, base: Polytope::base(half_height, radius), profile }
         } else if let Some(hull) = g.as_convex_polyhedron() {
             Solid::Hull { surface: Polytope::hull(hull) }
-        } else if g.as_trimesh().is_some() {
-            Solid::Mesh { shape: g.clone() }
+        } else if let Some(mesh) = g.as_trimesh() {
+            Solid::Mesh { shape: g.clone(), regions: Voronoi::new(mesh) }
         } else {
             Solid::Plane
         }
@@ -52,9 +60,19 @@ impl Solid {
             Solid::Plane => f64::INFINITY,
             Solid::Ball { radius } | Solid::Capsule { radius, .. } => *radius,
             Solid::Block { half, .. } => half.min_element(),
-            Solid::Cylinder { half_height, radius, .. } => half_height.min(*radius),
+            Solid::Cylinder { half_height, radius, .. } | Solid::Cone { half_height, radius, .. } => {
+                half_height.min(*radius)
+            }
             Solid::Hull { surface } => surface.thickness(),
-            Solid::Mesh { shape } => shape.compute_local_aabb().half_extents().max_element(),
+            Solid::Mesh { shape, .. } => shape.compute_local_aabb().half_extents().max_element(),
+        }
+    }
+
+    /// The triangles, if it is a mesh.
+    pub fn mesh(&self) -> Option<MeshView<'_>> {
+        match self {
+            Solid::Mesh { shape, regions } => Some(MeshView { mesh: shape.as_trimesh()?, regions }),
+            _ => None,
         }
     }
 
@@ -111,6 +129,12 @@ impl Polytope {
         // Seen from above, angles run from z to x, so rising numbers run clockwise.
         let loops: [Vec<u32>; 2] = [(0..n).rev().map(|k| n + k).collect(), (0..n).collect()];
         Polytope::from_loops(lower.chain(upper).collect(), &loops)
+    }
+
+    /// The flat end of a cone along y, numbered like the lower end of a cylinder.
+    fn base(half_height: f64, radius: f64) -> Polytope {
+        let rim = (0..RIM).map(|k| rim_point(k, radius, -half_height)).collect();
+        Polytope::from_loops(rim, &[(0..RIM as u32).collect()])
     }
 
     fn hull(hull: &ConvexPolyhedron) -> Polytope {

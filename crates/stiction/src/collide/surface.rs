@@ -15,17 +15,17 @@
 //!
 //! Each pair of features is met once, by the lowest features that touch, so that no place has two normals.
 
-use super::broad::{Bounds, Sweep};
+use super::cover::Cover;
 use super::material::{Material, rule};
 use super::nearest::{Place, on_lines, on_triangle};
-use super::skin::{Skin, material};
+use super::skin::{NONE, Skin, material};
 use super::solid::{Solid, feature};
-use super::{Contact, ccd};
+use super::tree::Span;
+use super::{Contact, SHARED_VERTICES, ccd, for_each};
 use crate::contact::ContactKey;
 use crate::coords::{Anchor, ShapeId, SoftId, State};
 use crate::linalg::Vec3;
 use crate::scene::{Model, Owner};
-use rayon::prelude::*;
 use std::collections::BTreeSet;
 
 /// The margin where the scene gives none, as a share of the smaller size.
@@ -55,10 +55,46 @@ const END: f64 = 1e-9;
 pub(super) struct Surfaces {
     /// Soft skins first.
     skins: Vec<Skin>,
+    places: Vec<Placed>,
     soft: usize,
     /// Pairs of skins that may touch at all, sorted.
     pairs: Vec<(u32, u32)>,
     jobs: Vec<Job>,
+}
+
+/// Boxes of a skin's motion, and where vertices and edges stand in its lists of those that touch.
+struct Placed {
+    cover: Cover,
+    /// Of the motion of each vertex.
+    boxes: Vec<Span>,
+    vertex_at: Vec<u32>,
+    edge_at: Vec<u32>,
+}
+
+impl Placed {
+    fn new(model: &Model, skin: &Skin) -> Placed {
+        let mut x = vec![Vec3::ZERO; skin.x.len()];
+        skin.positions(model, &model.initial, &mut x);
+        let places = |of: &[u32], n: usize| {
+            let mut at = vec![NONE; n];
+            of.iter().enumerate().for_each(|(k, i)| at[*i as usize] = k as u32);
+            at
+        };
+        Placed {
+            cover: Cover::new(skin, &x),
+            boxes: vec![Span::EMPTY; x.len()],
+            vertex_at: places(&skin.vertices, x.len()),
+            edge_at: places(&skin.sharp, skin.edges.len()),
+        }
+    }
+
+    /// Fits the boxes to a motion of `h` seconds.
+    fn fit(&mut self, skin: &Skin, h: f64) {
+        for ((b, x), v) in self.boxes.iter_mut().zip(&skin.x).zip(&skin.v) {
+            *b = Span::of([*x, *x + *v * h]);
+        }
+        self.cover.fit(&self.boxes);
+    }
 }
 
 /// What to look for.
@@ -75,8 +111,8 @@ enum Search {
 struct Job {
     pair: (u32, u32),
     search: Search,
-    sweep: Sweep,
-    found: Vec<(u32, u32)>,
+    /// Vertices of the first near faces of the second, of the second near faces of the first, and edges near edges.
+    found: [Vec<(u32, u32)>; 3],
     features: Vec<Candidate>,
     /// (Sharp edge, end of a flat edge that crosses it).
     used: BTreeSet<(u64, u32)>,
@@ -136,13 +172,15 @@ impl Surfaces {
                 } else {
                     (b < soft || skins[a].rigid_edges)
                         && rule(model, owner_a, owner_b).is_none_or(|r| r.collide)
+                        && model.masks_allow(owner_a, owner_b)
                 };
                 if may {
                     pairs.push((a as u32, b as u32));
                 }
             }
         }
-        Surfaces { skins, soft, pairs, jobs: Vec::new() }
+        let places = skins.iter().map(|s| Placed::new(model, s)).collect();
+        Surfaces { skins, places, soft, pairs, jobs: Vec::new() }
     }
 
     /// Adds the contacts that may act within `h` seconds, in no particular order.
@@ -188,8 +226,12 @@ impl Surfaces {
                 near += 1;
             }
         }
-        let skins = &self.skins;
-        self.jobs[..near].par_iter_mut().for_each(|job| job.run(model, state, skins, h, search));
+        for (p, skin) in self.places.iter_mut().zip(&self.skins) {
+            p.fit(skin, h);
+        }
+        let (skins, places) = (&self.skins, &self.places);
+        let shared = skins.iter().map(|s| s.x.len()).sum::<usize>() >= SHARED_VERTICES;
+        for_each(&mut self.jobs[..near], shared, |job| job.run(model, state, (skins, places), h, search));
         for job in &self.jobs[..near] {
             contacts.extend_from_slice(&job.contacts);
         }
@@ -203,7 +245,14 @@ fn margin(model: &Model, a: &Skin, b: &Skin, h: f64) -> f64 {
 }
 
 impl Job {
-    fn run(&mut self, model: &Model, state: &State, skins: &[Skin], h: f64, search: Search) {
+    fn run(
+        &mut self,
+        model: &Model,
+        state: &State,
+        (skins, places): (&[Skin], &[Placed]),
+        h: f64,
+        search: Search,
+    ) {
         self.contacts.clear();
         self.search = search;
         let (a, b) = (&skins[self.pair.0 as usize], &skins[self.pair.1 as usize]);
@@ -222,45 +271,69 @@ impl Job {
         };
         let swap = a.shape > b.shape;
         let (one, two) = (pair(a, b, swap), pair(b, a, !swap));
+        let (pa, pb) = (&places[self.pair.0 as usize], &places[self.pair.1 as usize]);
+        self.find(&one, &two, pa, pb);
         if b.touches_by_faces {
-            self.vertices_on_faces(&one);
+            self.vertices_on_faces(&one, 0);
         }
         if a.touches_by_faces && !is_self {
-            self.vertices_on_faces(&two);
+            self.vertices_on_faces(&two, 1);
         }
         if search == Search::All {
             self.edges_on_edges(&one);
         }
     }
 
-    /// Pairs of boxes of two kinds, into `found`, sorted: items of the first are numbered from 0, of the second from
-    /// `first`.
-    fn sweep(&mut self, first: usize) {
-        self.found.clear();
-        let found = &mut self.found;
-        let first = first as u32;
-        self.sweep.pairs(|i, j| {
-            if i < first && j >= first {
-                found.push((i, j - first));
+    /// Features whose boxes come near each other, in the order of the lists of those that touch.
+    fn find(&mut self, one: &Pair, two: &Pair, pa: &Placed, pb: &Placed) {
+        let reach = [one.deep(), two.deep(), CROSSED * one.size].map(|d| d + one.margin + one.thickness);
+        let widest = reach.iter().copied().fold(0.0, f64::max);
+        let [on_b, on_a, edges] = &mut self.found;
+        on_b.clear();
+        on_a.clear();
+        edges.clear();
+        let mut pair = |i: u32, j: u32| {
+            let (la, lb) = (&pa.cover.leaves[i as usize], &pb.cover.leaves[j as usize]);
+            let meet = |from: &[u32; 3], p: &Placed, face: u32, span: &Span, reach: f64, to: &mut Vec<_>| {
+                for v in
+                    from.iter().filter(|v| face != NONE && **v != NONE && p.vertex_at[**v as usize] != NONE)
+                {
+                    if p.boxes[*v as usize].is_near(span, reach) {
+                        to.push((p.vertex_at[*v as usize], face));
+                    }
+                }
+            };
+            meet(&la.vertices, pa, lb.face, pb.cover.span(j), reach[0], on_b);
+            let other = if one.is_self { &mut *on_b } else { &mut *on_a };
+            meet(&lb.vertices, pb, la.face, pa.cover.span(i), reach[1], other);
+            for &e in la.edges.iter().filter(|e| **e != NONE && pa.edge_at[**e as usize] != NONE) {
+                let [x, y] = one.a.edges[e as usize].ends.map(|k| pa.boxes[k as usize]);
+                let span = x.and(y);
+                for &f in lb.edges.iter().filter(|f| **f != NONE && pb.edge_at[**f as usize] != NONE) {
+                    let [x, y] = one.b.edges[f as usize].ends.map(|k| pb.boxes[k as usize]);
+                    if span.is_near(&x.and(y), reach[2]) {
+                        let (e, f) = (pa.edge_at[e as usize], pb.edge_at[f as usize]);
+                        edges.push((e, f));
+                        if one.is_self {
+                            edges.push((f, e));
+                        }
+                    }
+                }
             }
-        });
-        found.sort_unstable();
+        };
+        if one.is_self {
+            pa.cover.tree.self_pairs(widest, &mut pair);
+        } else {
+            pa.cover.tree.pairs(&pb.cover.tree, widest, &mut pair);
+        }
+        self.found.iter_mut().for_each(|f| f.sort_unstable());
     }
 
     /// Vertices of a against faces, edges and vertices of b.
-    fn vertices_on_faces(&mut self, p: &Pair) {
-        let (a, b) = (p.a, p.b);
-        let deep = if b.has_inside && !p.is_self { b.size } else { CROSSED * p.size };
-        let reach = p.margin + p.thickness + deep;
-        self.sweep.bounds.clear();
-        for (k, &v) in a.vertices.iter().enumerate() {
-            p.push_box(a, &[v], reach, k, b, &mut self.sweep);
-        }
-        for (f, t) in b.triangles.iter().enumerate() {
-            p.push_box(b, t, reach, a.vertices.len() + f, a, &mut self.sweep);
-        }
-        self.sweep(a.vertices.len());
-        let found = std::mem::take(&mut self.found);
+    fn vertices_on_faces(&mut self, p: &Pair, which: usize) {
+        let a = p.a;
+        let deep = p.deep();
+        let found = std::mem::take(&mut self.found[which]);
         for group in found.chunk_by(|x, y| x.0 == y.0) {
             let v = a.vertices[group[0].0 as usize];
             self.features.clear();
@@ -276,41 +349,22 @@ impl Job {
             }
             p.fast_vertex(v, group, before, &mut self.contacts);
         }
-        self.found = found;
+        self.found[which] = found;
     }
 
     fn edges_on_edges(&mut self, p: &Pair) {
         let (a, b) = (p.a, p.b);
-        let reach = p.margin + p.thickness + CROSSED * p.size;
-        self.sweep.bounds.clear();
-        for (k, &e) in a.sharp.iter().enumerate() {
-            p.push_box(a, &a.edges[e as usize].ends, reach, k, b, &mut self.sweep);
-        }
-        for (k, &e) in b.sharp.iter().enumerate() {
-            p.push_box(b, &b.edges[e as usize].ends, reach, a.sharp.len() + k, a, &mut self.sweep);
-        }
-        self.sweep(a.sharp.len());
         self.used.clear();
-        for &(i, j) in &self.found {
+        for &(i, j) in &self.found[2] {
             p.edges(a.sharp[i as usize], b.sharp[j as usize], &mut self.used, &mut self.contacts);
         }
     }
 }
 
 impl Pair<'_> {
-    /// The box of some vertices and their motion, half of `reach` larger, if it comes near the other skin at all.
-    fn push_box(&self, of: &Skin, vertices: &[u32], reach: f64, name: usize, other: &Skin, to: &mut Sweep) {
-        let (mut min, mut max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        for &k in vertices {
-            let (x, end) = (of.x[k as usize], of.x[k as usize] + of.v[k as usize] * self.h);
-            min = min.min(x).min(end);
-            max = max.max(x).max(end);
-        }
-        let (min, max) = (min - Vec3::splat(0.5 * reach), max + Vec3::splat(0.5 * reach));
-        let half = Vec3::splat(0.5 * reach);
-        if min.cmple(other.max + half).all() && max.cmpge(other.min - half).all() {
-            to.bounds.push(Bounds { min, max, shape: name as u32 });
-        }
+    /// How deep in b vertices of a are looked for [m].
+    fn deep(&self) -> f64 {
+        if self.b.has_inside && !self.is_self { self.b.size } else { CROSSED * self.size }
     }
 
     /// The feature of face `f` of b that is nearest to vertex `v` of a.

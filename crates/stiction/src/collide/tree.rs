@@ -31,6 +31,12 @@ impl Span {
         self.min.cmple(other.max).all() && other.min.cmple(self.max).all()
     }
 
+    /// True where the boxes come within `reach` along every axis.
+    pub fn is_near(&self, other: &Span, reach: f64) -> bool {
+        let reach = Vec3::splat(reach);
+        (self.min - reach).cmple(other.max).all() && (other.min - reach).cmple(self.max).all()
+    }
+
     pub fn holds(&self, other: &Span) -> bool {
         self.min.cmple(other.min).all() && other.max.cmple(self.max).all()
     }
@@ -103,35 +109,35 @@ impl Tree {
         self.nodes.first().map_or(Span::EMPTY, |n| n.span)
     }
 
-    /// Calls `found` for each pair of features of two trees whose boxes meet.
-    pub fn pairs(&self, other: &Tree, mut found: impl FnMut(u32, u32)) {
+    /// Calls `found` for each pair of features of two trees whose boxes come within `reach`.
+    pub fn pairs(&self, other: &Tree, reach: f64, mut found: impl FnMut(u32, u32)) {
         if !self.nodes.is_empty() && !other.nodes.is_empty() {
-            self.between(0, other, 0, &mut found);
+            self.between(0, other, 0, reach, &mut found);
         }
     }
 
-    /// Calls `found` for each pair of features of this tree whose boxes meet, each pair once.
-    pub fn self_pairs(&self, mut found: impl FnMut(u32, u32)) {
+    /// Calls `found` for each pair of features of this tree whose boxes come within `reach`, each pair once.
+    pub fn self_pairs(&self, reach: f64, mut found: impl FnMut(u32, u32)) {
         for (i, n) in self.nodes.iter().enumerate() {
             if n.leaf == NONE {
-                self.between(i + 1, self, n.second as usize, &mut found);
+                self.between(i + 1, self, n.second as usize, reach, &mut found);
             }
         }
     }
 
-    fn between(&self, i: usize, other: &Tree, j: usize, found: &mut impl FnMut(u32, u32)) {
+    fn between(&self, i: usize, other: &Tree, j: usize, reach: f64, found: &mut impl FnMut(u32, u32)) {
         let (a, b) = (&self.nodes[i], &other.nodes[j]);
-        if !a.span.meets(&b.span) {
+        if !a.span.is_near(&b.span, reach) {
             return;
         }
         match (a.leaf, b.leaf) {
             (NONE, _) if b.leaf != NONE || larger(&a.span, &b.span) => {
-                self.between(i + 1, other, j, found);
-                self.between(a.second as usize, other, j, found);
+                self.between(i + 1, other, j, reach, found);
+                self.between(a.second as usize, other, j, reach, found);
             }
             (_, NONE) => {
-                self.between(i, other, j + 1, found);
-                self.between(i, other, b.second as usize, found);
+                self.between(i, other, j + 1, reach, found);
+                self.between(i, other, b.second as usize, reach, found);
             }
             (a, b) => found(a, b),
         }
@@ -160,7 +166,7 @@ mod tests {
             let mut tree = Tree::new(&middles);
             tree.fit(&spans);
             let (mut got, mut want) = (Vec::new(), Vec::new());
-            tree.self_pairs(|a, b| got.push((a.min(b), a.max(b))));
+            tree.self_pairs(0.0, |a, b| got.push((a.min(b), a.max(b))));
             got.sort_unstable();
             for a in 0..n {
                 want.extend((a + 1..n).filter(|b| spans[a].meets(&spans[*b])).map(|b| (a as u32, b as u32)));
@@ -171,13 +177,13 @@ mod tests {
             let mut other = Tree::new(&middles);
             other.fit(&shifted);
             let (mut got, mut want) = (Vec::new(), Vec::new());
-            tree.pairs(&other, |a, b| got.push((a, b)));
+            tree.pairs(&other, 0.0, |a, b| got.push((a, b)));
             got.sort_unstable();
             for a in 0..n {
                 want.extend((0..n).filter(|b| spans[a].meets(&shifted[*b])).map(|b| (a as u32, b as u32)));
             }
             assert_eq!(got, want);
         }
-        Tree::new(&[]).self_pairs(|_, _| panic!("nothing to find"));
+        Tree::new(&[]).self_pairs(0.0, |_, _| panic!("nothing to find"));
     }
 }

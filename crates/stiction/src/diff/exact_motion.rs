@@ -20,7 +20,7 @@ use crate::scene::{Model, Owner};
 use crate::sim::{Probe, SimSettings, Simulation, VelocityStepper};
 
 /// Step of central differences, relative to the largest component of a direction.
-const STEP: f64 = 1e-5;
+const STEP: f64 = 1e-6;
 
 /// A number of a scene by which exact motions are differentiated.
 pub enum ExactParam {

@@ -26,7 +26,7 @@ use crate::linalg::{SparseLu, Vec3};
 /// Shift of closed rows, relative to the scale of the contact; refinement takes it out again.
 const SHIFT: f64 = 1e-8;
 /// Rounds of refinement.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 5;
 
 /// State of a contact at a solution.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -120,17 +120,20 @@ impl ImplicitStep {
                         }
                     } else if slides {
                         (law[0][0], shift.x) = (1.0, SHIFT * g);
-                        let speed = tangent_norm(u);
-                        let t = if speed > 0.0 { [u.y / speed, u.z / speed] } else { [0.0; 2] };
-                        let across = if speed > 0.0 { mu * lambda.x / speed } else { 0.0 };
-                        for a in 0..2 {
-                            multiplier[a + 1][a + 1] = 1.0;
-                            multiplier[a + 1][0] = mu * t[a];
-                            for b in 0..2 {
-                                law[a + 1][b + 1] = across * (f64::from(a == b) - t[a] * t[b]);
-                            }
-                        }
-                        by_mu = Vec3::new(0.0, -lambda.x * t[0], -lambda.x * t[1]);
+                        // Along t = −Y_t/‖Y_t‖ and across it, apart: λ_n/‖u‖ may be huge, and would drown the
+                        // rows along t in rounding. Across is divided by 1 + g μ λ_n/‖u‖.
+                        let length = tangent_norm(y);
+                        let t = if length > 0.0 { [-y.y / length, -y.z / length] } else { [1.0, 0.0] };
+                        let p = [-t[1], t[0]];
+                        let give = tangent_norm(u) / (mu * lambda.x);
+                        let (own, slip) = match give.is_finite() && lambda.x > 0.0 {
+                            true => (give / (give + g), 1.0 / (give + g)),
+                            false => (1.0, 0.0),
+                        };
+                        multiplier[1] = [mu, t[0], t[1]];
+                        by_mu = Vec3::new(0.0, -lambda.x, 0.0);
+                        multiplier[2] = [0.0, own * p[0], own * p[1]];
+                        law[2] = [0.0, slip * p[0], slip * p[1]];
                     } else {
                         for (k, row) in law.iter_mut().enumerate() {
                             row[k] = 1.0;

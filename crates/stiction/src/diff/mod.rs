@@ -7,6 +7,8 @@
 //! | forward run on a tape, gradient by the adjoint (8)–(9), sensitivities (3)–(4), J^T J v | [`Motion`] |
 //! | the exact contact problem, differentiated as it is | [`ImplicitStep`] |
 //! | motions of the exact solver, forward and reverse | [`ExactMotion`] |
+//! | L-BFGS, Levenberg–Marquardt, Adam, CMA-ES | [`optimize`] |
+//! | a small network, to be trained through a simulation | [`Network`] |
 //! | Taylor test and finite differences | [`check_grad`] |
 //!
 //! The physics of [`Motion`] is that of [`solvers::penalty`](crate::solvers::penalty); nothing here knows a force. Per step the solver
@@ -17,7 +19,9 @@ mod check;
 mod exact_motion;
 mod implicit;
 mod motion;
+mod network;
 mod objective;
+pub mod optimize;
 mod param;
 mod param_forces;
 
@@ -25,6 +29,7 @@ pub use check::{GradCheck, GradRow, check_grad};
 pub use exact_motion::{ExactError, ExactMotion, ExactParam, StateChange};
 pub use implicit::{ImplicitStep, Mode};
 pub use motion::{Gradient, Motion, Tape};
+pub use network::Network;
 pub use objective::{Coordinate, Markers, PointTarget};
 pub use objective::{Objective, Reduce, Term};
 pub use param::{Param, ParamSet};

@@ -39,7 +39,8 @@ impl Term {
         term
     }
 
-    /// A component of the centre of mass of an owner along `n`, times `scale`, less `target`; nodes count by mass.
+    /// A component of the centre of mass of an owner along `n`, times `scale`, less `target`; nodes count by mass. Weights
+    /// are taken as given: where the rest shape of a solid is a parameter, use [`Markers`].
     pub fn centre(model: &Model, state: &State, owner: Owner, n: Vec3, target: f64, scale: f64) -> Term {
         match owner {
             Owner::Body(b) => {

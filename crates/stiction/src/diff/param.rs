@@ -104,22 +104,20 @@ pub struct ParamSet {
     /// The parameters, in the order of all vectors.
     pub params: Vec<Param>,
     base: State,
+    /// Masses of nodes at the start: weights of centres, which stay the same whatever parameters do to masses.
+    masses: Vec<f64>,
     /// Values at the start.
     pub start: Vec<f64>,
     values: Vec<f64>,
 }
 
-fn nodes_of(model: &Model, owner: Owner) -> Vec<(usize, usize, f64)> {
-    match owner {
-        Owner::Node(n) => {
-            let n = &model.nodes[n.index()];
-            vec![(n.q, n.dof, n.mass)]
-        }
-        Owner::Solid(s) => {
-            model.nodes[model.solids[s.index()].nodes.clone()].iter().map(|n| (n.q, n.dof, n.mass)).collect()
-        }
-        Owner::Body(_) => Vec::new(),
-    }
+fn nodes_of(model: &Model, masses: &[f64], owner: Owner) -> Vec<(usize, usize, f64)> {
+    let nodes = match owner {
+        Owner::Node(n) => n.index()..n.index() + 1,
+        Owner::Solid(s) => model.solids[s.index()].nodes.clone(),
+        Owner::Body(_) => 0..0,
+    };
+    nodes.map(|i| (model.nodes[i].q, model.nodes[i].dof, masses[i])).collect()
 }
 
 fn mean(nodes: &[(usize, usize, f64)], of: impl Fn(usize, usize) -> Vec3) -> Vec3 {
@@ -178,7 +176,13 @@ impl ParamSet {
                 return Err(SceneError::new(format!("parameter {p:?}"), text));
             }
         }
-        let mut set = ParamSet { params, base: model.initial.clone(), start: Vec::new(), values: Vec::new() };
+        let mut set = ParamSet {
+            params,
+            base: model.initial.clone(),
+            masses: model.nodes.iter().map(|n| n.mass).collect(),
+            start: Vec::new(),
+            values: Vec::new(),
+        };
         set.values = set.params.iter().map(|p| set.value(system, p)).collect();
         set.start.clone_from(&set.values);
         Ok(set)
@@ -217,9 +221,13 @@ impl ParamSet {
             Param::Mass(b) => model.bodies[b.index()].mass,
             Param::Moment(b, k) => model.bodies[b.index()].moments[k],
             Param::Position(Owner::Body(b), k) => base.q[model.bodies[b.index()].q + k],
-            Param::Position(o, k) => mean(&nodes_of(model, o), |q, _| Vec3::from_slice(&base.q[q..]))[k],
+            Param::Position(o, k) => {
+                mean(&nodes_of(model, &self.masses, o), |q, _| Vec3::from_slice(&base.q[q..]))[k]
+            }
             Param::Velocity(Owner::Body(b), k) => base.v[model.bodies[b.index()].dof + k],
-            Param::Velocity(o, k) => mean(&nodes_of(model, o), |_, v| Vec3::from_slice(&base.v[v..]))[k],
+            Param::Velocity(o, k) => {
+                mean(&nodes_of(model, &self.masses, o), |_, v| Vec3::from_slice(&base.v[v..]))[k]
+            }
             Param::Spin(Owner::Body(b), k) => base.v[model.bodies[b.index()].dof + 3 + k],
             // Spin of a solid is what is added to its motion at the start.
             Param::Spin(..) | Param::Orientation(..) => 0.0,
@@ -261,7 +269,7 @@ impl ParamSet {
                     pose.rotation = (r * pose.rotation).normalize();
                     initial.set_rigid_pose(q, &pose);
                 } else {
-                    let nodes = nodes_of(&system.model, owner);
+                    let nodes = nodes_of(&system.model, &self.masses, owner);
                     let centre = mean(&nodes, |q, _| Vec3::from_slice(&initial.q[q..]));
                     for (q, ..) in nodes {
                         let x = centre + r * (Vec3::from_slice(&initial.q[q..]) - centre);
@@ -280,7 +288,7 @@ impl ParamSet {
                 }
                 Param::Spin(Owner::Body(b), k) => initial.v[system.model.bodies[b.index()].dof + 3 + k] = x,
                 Param::Spin(o, k) => {
-                    let nodes = nodes_of(&system.model, o);
+                    let nodes = nodes_of(&system.model, &self.masses, o);
                     let centre = mean(&nodes, |q, _| Vec3::from_slice(&initial.q[q..]));
                     for (q, v, _) in nodes {
                         let add = (Vec3::AXES[k] * x).cross(Vec3::from_slice(&initial.q[q..]) - centre);
@@ -399,7 +407,7 @@ impl ParamSet {
                 let b = &system.model().bodies[b.index()];
                 vec![(b.q, b.dof)]
             }
-            _ => nodes_of(system.model(), o).iter().map(|n| (n.0, n.1)).collect(),
+            _ => nodes_of(system.model(), &self.masses, o).iter().map(|n| (n.0, n.1)).collect(),
         }
     }
 
@@ -429,7 +437,7 @@ impl ParamSet {
                         continue;
                     }
                     let spin = self.vector(o, |o, k| Param::Spin(o, k)).unwrap_or_default();
-                    let nodes = nodes_of(model, o);
+                    let nodes = nodes_of(model, &self.masses, o);
                     let centre = mean(&nodes, |q, _| Vec3::from_slice(&initial.q[q..]));
                     for (q, v, _) in nodes {
                         let moved = turn.cross(Vec3::from_slice(&initial.q[q..]) - centre);
@@ -441,7 +449,7 @@ impl ParamSet {
                 }
                 Param::Spin(Owner::Body(b), k) => sink(i, model.bodies[b.index()].dof + 3 + k, 0.0, 1.0),
                 Param::Spin(o, k) => {
-                    let nodes = nodes_of(model, o);
+                    let nodes = nodes_of(model, &self.masses, o);
                     let centre = mean(&nodes, |q, _| Vec3::from_slice(&initial.q[q..]));
                     for (q, v, _) in nodes {
                         let faster = Vec3::AXES[k].cross(Vec3::from_slice(&initial.q[q..]) - centre);

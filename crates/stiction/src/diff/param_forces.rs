@@ -78,7 +78,7 @@ pub(super) fn residual_entries(
             }
             Param::RestNode(s, vertex, axis) => {
                 scratch.place(model, there, &model.solids[s.index()]);
-                rest_entries(system, &scratch, s, vertex, axis, &mut push);
+                rest_entries(system, &scratch, (s, vertex, axis), step, &mut push);
             }
             Param::Mass(BodyId(b)) => {
                 let dof = model.bodies[b as usize].dof;
@@ -182,7 +182,7 @@ fn site_entries(system: &System, set: &ParamSet, sink: &mut impl FnMut(usize, us
     }
     for (k, s) in system.sites.all.iter().enumerate() {
         let (a, b) = system.frames(s);
-        if s.gap(&a, &b) >= 0.0 {
+        if s.gap(&system.sites.obstacles[s.obstacle], &a, &b) >= 0.0 {
             continue;
         }
         let Some(sides) = system.site_force::<28>(k, &a, &b) else { continue };
@@ -210,15 +210,16 @@ fn site_entries(system: &System, set: &ParamSet, sink: &mut impl FnMut(usize, us
 fn rest_entries(
     system: &System,
     scratch: &crate::solvers::penalty::internals::Vertices,
-    s: SoftId,
-    vertex: u32,
-    axis: usize,
+    (s, vertex, axis): (SoftId, u32, usize),
+    step: usize,
     push: &mut impl FnMut(usize, Vec3),
 ) {
     let solid = &system.model.solids[s.index()];
     let eta = solid.elements.damping().viscosity;
     let alpha = solid.elements.damping().mass;
     let e = Vec3::AXES[axis];
+    let nodes = &system.model.nodes[solid.nodes.clone()];
+    let mut by_node = vec![0.0; nodes.len()];
     let dyad = |a: Vec3, b: Vec3| Mat3::from_cols(a * b.x, a * b.y, a * b.z);
     for (t, tet) in solid.tets.iter().enumerate() {
         let Some(m) = tet.iter().position(|v| *v == vertex) else { continue };
@@ -247,6 +248,7 @@ fn rest_entries(
         let density = solid.elements.materials()[solid.elements.material_of()[t] as usize].density;
         for &v in tet {
             if let Anchor::Node(n) = solid.vertices[v as usize] {
+                by_node[n.index() - solid.nodes.start] += 0.25 * density * dv;
                 let dof = system.model.nodes[n.index()].dof;
                 let inertia = Vec3::from_slice(&system.acceleration[dof..]);
                 let drag = alpha * Vec3::from_slice(&system.there.v[dof..]);
@@ -254,6 +256,27 @@ fn rest_entries(
             }
         }
     }
+    // Shares of loads on the whole: δ(m/M).
+    let load = load_on(system, s, step);
+    let (mass, change) = (nodes.iter().map(|n| n.mass).sum::<f64>(), by_node.iter().sum::<f64>());
+    for (n, dm) in nodes.iter().zip(&by_node) {
+        push(n.dof, load * (dm / mass - n.mass * change / (mass * mass)));
+    }
+}
+
+/// Sum of what pushes a solid as a whole in a step [N]: shared among its nodes by mass.
+fn load_on(system: &System, s: SoftId, step: usize) -> Vec3 {
+    let target = Owner::Solid(s);
+    let forces = system.model.forces.iter().filter(|f| f.target == target);
+    let mut sum: Vec3 = forces.map(|f| share(f, system.there.t, system.h) * f.force).sum();
+    for c in &system.controls {
+        if let (ControlKind::Force(owner, axis), Some(k)) = (&c.kind, c.place(step)) {
+            if *owner == target {
+                sum[*axis] += c.values[k];
+            }
+        }
+    }
+    sum
 }
 
 /// Calls `sink(parameter, dof, ∂w/∂p)`: momenta depend on principal moments.

@@ -26,6 +26,7 @@ pub struct GeneralLu {
     perm_inverse: Vec<usize>,
     symbolic: Option<SymbolicLu<usize>>,
     numeric: NumericLu<usize, f64>,
+    numeric_rows: usize,
     check: Vec<f64>,
 }
 
@@ -148,6 +149,11 @@ impl GeneralLu {
         let Some(symbolic) = &self.symbolic else {
             return false;
         };
+        // Factors of another size cannot be reused: faer keeps the column pointers of the larger one.
+        if self.numeric_rows != n {
+            self.numeric = NumericLu::default();
+            self.numeric_rows = n;
+        }
         let mut memory =
             MemBuffer::new(symbolic.factorize_numeric_lu_scratch::<f64>(Par::Seq, Default::default()));
         symbolic
@@ -188,8 +194,9 @@ mod tests {
 
     #[test]
     fn dense_and_sparse_solve() {
-        for n in [0, 1, 5, DENSE_ROWS, DENSE_ROWS + 1, 1000] {
-            let mut lu = GeneralLu::default();
+        // One after the other in the same memory, larger and smaller.
+        let mut lu = GeneralLu::default();
+        for n in [0, 1, 5, DENSE_ROWS, 1000, DENSE_ROWS + 1, 700] {
             let rows = fill(&mut lu, n);
             assert!(lu.factor(), "{n} rows");
             let x: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();

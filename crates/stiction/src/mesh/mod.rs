@@ -23,16 +23,25 @@
 //! | surface, edges, neighbours | `surface.rs` |
 //! | block, sphere, cylinder, torus, sheet, ring | `shapes.rs` |
 //! | points and visual surfaces inside a mesh | `embed.rs` |
+//! | what a triangle mesh is like: closed, oriented, crossing itself | `survey.rs`, `crossing.rs` |
+//! | mending one; covering one by tetrahedra | `repair.rs`; `cover.rs` |
 //!
 //! Files of meshes are read by the crate `stiction-io`.
 
 mod check;
+mod cover;
+mod crossing;
 mod embed;
+mod repair;
 pub mod shapes;
 mod surface;
+mod survey;
 mod tet;
 
 pub use check::{MeshError, MeshProblem};
+pub use cover::{Cover, CoverError};
 pub use embed::{Embedding, Locator};
+pub use repair::Repair;
 pub use surface::{Neighbours, Surface, TriMesh, edges, pinched_edges};
+pub use survey::Survey;
 pub use tet::{TetMesh, quality, signed_volume};

@@ -273,6 +273,8 @@ fn add_body(model: &mut Model, id: BodyId, body: &Body, held: &[MassProps]) -> R
         principal: crate::linalg::Quat::IDENTITY,
         shapes: first..model.shapes.len(),
         link: None,
+        groups: body.groups,
+        mask: body.mask,
     };
     if free {
         (out.moments, out.principal) = principal(mass.inertia);
@@ -331,6 +333,12 @@ fn add_shape(
 ) -> Result<(), SceneError> {
     if free && shape.geometry == Geometry::Plane {
         return err(item, "a plane has no mass; make the body fixed or kinematic, or use a box");
+    }
+    if free && matches!(&shape.geometry, Geometry::Heightfield(f) if f.base.is_none()) {
+        return err(
+            item,
+            "a height field without a base has no volume; give it a base, or make the body fixed",
+        );
     }
     let local = pose(item, "the pose of the shape", &shape.pose)?;
     restitution(item, shape.restitution)?;
@@ -491,6 +499,7 @@ fn settings(c: &ContactSettings) -> Result<(), SceneError> {
         false => err("contact", format!("{what} must be finite and not negative; got {x}")),
     };
     check("margin", c.margin.unwrap_or(0.0))?;
+    check("thickness", c.thickness)?;
     check("recovery speed", c.recovery_speed)?;
     check("restitution threshold", c.restitution_threshold)
 }

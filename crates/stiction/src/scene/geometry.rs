@@ -47,6 +47,12 @@ pub(super) fn compile(geometry: &Geometry) -> Result<Compiled, String> {
             turn = Quat::from_xyzw(FRAC_1_SQRT_2, 0.0, 0.0, FRAC_1_SQRT_2);
             SharedShape::cylinder(*half_height, *radius)
         }
+        Geometry::Cone { half_height, radius } => {
+            positive("the half height of a cone", *half_height)?;
+            positive("the radius of a cone", *radius)?;
+            turn = Quat::from_xyzw(FRAC_1_SQRT_2, 0.0, 0.0, FRAC_1_SQRT_2);
+            SharedShape::cone(*half_height, *radius)
+        }
         Geometry::ConvexHull { points } => {
             finite(points)?;
             if points.len() < 4 {
@@ -61,6 +67,11 @@ pub(super) fn compile(geometry: &Geometry) -> Result<Compiled, String> {
         Geometry::TriMesh { vertices, triangles } => {
             let mesh = trimesh(vertices, triangles, &mut warning)?;
             SharedShape::new(mesh)
+        }
+        Geometry::Heightfield(field) => {
+            field.check()?;
+            let (vertices, triangles) = field.triangles();
+            SharedShape::new(trimesh(&vertices, &triangles, &mut warning)?)
         }
     };
     Ok(Compiled { shape, turn, warning })
@@ -189,6 +200,10 @@ pub(super) fn reach(shape: &SharedShape, local: &Pose) -> f64 {
     } else if let Some(cylinder) = shape.as_cylinder() {
         let o = local.inverse_transform_point(Vec3::ZERO).abs();
         (o.x.hypot(o.z) + cylinder.radius).hypot(o.y + cylinder.half_height)
+    } else if let Some(cone) = shape.as_cone() {
+        let o = local.inverse_transform_point(Vec3::ZERO);
+        let rim = (o.x.hypot(o.z) + cone.radius).hypot(o.y + cone.half_height);
+        rim.max(farthest(&[Vec3::Y * cone.half_height]))
     } else if let Some(hull) = shape.as_convex_polyhedron() {
         farthest(hull.points())
     } else if let Some(mesh) = shape.as_trimesh() {
@@ -216,6 +231,11 @@ mod tests {
         assert!((far(&tube, at(0.0, 0.0, 0.0)) - 5.0).abs() < 1e-14);
         // Farthest: the rim of the upper cap, 4 + 4 aside and 3 + 3 up.
         assert!((far(&tube, at(0.0, 4.0, 3.0)) - 10.0).abs() < 1e-14);
+        let cone = Geometry::Cone { half_height: 3.0, radius: 4.0 };
+        assert!((far(&cone, at(0.0, 0.0, 0.0)) - 5.0).abs() < 1e-14);
+        // The tip, high above the origin, and the rim, far beside it.
+        assert!((far(&cone, at(0.0, 0.0, 7.0)) - 10.0).abs() < 1e-14);
+        assert!((far(&cone, at(4.0, 0.0, -3.0)) - 10.0).abs() < 1e-14);
         let pill = Geometry::Capsule { half_height: 3.0, radius: 1.0 };
         assert!((far(&pill, at(4.0, 0.0, 0.0)) - 6.0).abs() < 1e-14);
         assert_eq!(far(&Geometry::Plane, at(0.0, 0.0, 0.0)), f64::INFINITY);

@@ -17,7 +17,7 @@ pub(super) struct MassProps {
 impl MassProps {
     pub const ZERO: MassProps = MassProps { mass: 0.0, com: Vec3::ZERO, inertia: Mat3::ZERO };
 
-    /// Of a geometry in its own frame at unit density; zero for a plane.
+    /// Of a geometry in its own frame at unit density; zero for a plane and for a height field without a base.
     pub fn of(geometry: &Geometry) -> MassProps {
         match geometry {
             Geometry::Plane => MassProps::ZERO,
@@ -45,11 +45,25 @@ impl MassProps {
                 let along = 0.5 * tube * r * r + 0.4 * ball * r * r;
                 MassProps::centred(tube + ball, Vec3::new(across, across, along))
             }
+            Geometry::Cone { half_height, radius: r } => {
+                let height = 2.0 * half_height;
+                let mass = PI * r * r * height / 3.0;
+                // A quarter of the height above the base.
+                let across = mass * (0.15 * r * r + 0.0375 * height * height);
+                let com = Vec3::new(0.0, 0.0, -0.5 * half_height);
+                let inertia = Mat3::from_diagonal(Vec3::new(across, across, 0.3 * mass * r * r));
+                MassProps { mass, com, inertia }
+            }
             Geometry::ConvexHull { points } => match super::geometry::hull_surface(points) {
                 Some((vertices, triangles)) => MassProps::of_surface(&vertices, &triangles),
                 None => MassProps::ZERO,
             },
             Geometry::TriMesh { vertices, triangles } => MassProps::of_surface(vertices, triangles),
+            Geometry::Heightfield(field) if field.base.is_some() => {
+                let (vertices, triangles) = field.triangles();
+                MassProps::of_surface(&vertices, &triangles)
+            }
+            Geometry::Heightfield(_) => MassProps::ZERO,
         }
     }
 

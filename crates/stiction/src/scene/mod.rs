@@ -7,6 +7,7 @@ mod compile_sheet;
 mod compile_soft;
 mod compile_spring;
 mod geometry;
+mod heightfield;
 mod joint;
 mod mass;
 mod model;
@@ -17,6 +18,7 @@ pub mod samples;
 mod slender;
 mod soft;
 
+pub use heightfield::Heightfield;
 pub use joint::{Joint, JointAnchor, JointKind, JointSprings, Motor, Path, Spring, Target};
 pub use model::{
     EmbeddedSurface, Model, ModelBody, ModelForce, ModelNode, ModelPair, ModelSensor, ModelShape, ModelSolid,
@@ -68,6 +70,10 @@ pub struct ContactSettings {
     /// Contacts are made where the gap is below this [m]. `None`: from the size of the smallest shape and, at
     /// each step, the distance that the pair can close within it.
     pub margin: Option<f64>,
+    /// Distance that rigid surfaces keep from each other [m]: gaps are counted from there.
+    pub thickness: f64,
+    /// Which points of a pair become contacts.
+    pub manifold: Manifold,
     /// Penetrations are pushed out at no more than this speed [m/s].
     pub recovery_speed: f64,
     /// Impacts slower than this [m/s] do not rebound.
@@ -82,12 +88,25 @@ impl Default for ContactSettings {
     fn default() -> Self {
         ContactSettings {
             margin: None,
+            thickness: 0.0,
+            manifold: Manifold::Full,
             recovery_speed: 1.0,
             restitution_threshold: 0.01,
             combine_friction: Combine::GeometricMean,
             combine_restitution: Combine::Max,
         }
     }
+}
+
+/// Which points of a pair of shapes become contacts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Manifold {
+    /// All that touch.
+    #[default]
+    Full,
+    /// Of those with one normal, the corners of their convex outline (and the deepest within): the same support with fewer.
+    Corners,
 }
 
 /// How the coefficients of two touching surfaces make one.
@@ -148,6 +167,10 @@ pub struct Body {
     pub mass: MassSpec,
     /// Collision shapes; several make a compound.
     pub shapes: Vec<Shape>,
+    /// Groups to which it belongs, as bits. Two bodies touch where each has a group that the other's mask has.
+    pub groups: u32,
+    /// Groups that it touches, as bits. Particles and what bends belong to the first group and touch all.
+    pub mask: u32,
 }
 
 impl Body {
@@ -161,6 +184,8 @@ impl Body {
             spin: Vec3::ZERO,
             mass: MassSpec::Density(1000.0),
             shapes: vec![Shape::new(geometry)],
+            groups: 1,
+            mask: u32::MAX,
         }
     }
 
@@ -301,6 +326,13 @@ pub enum Geometry {
         /// Radius [m].
         radius: f64,
     },
+    /// Cone along z: its tip up at `half_height`, its base down.
+    Cone {
+        /// Half of the height [m].
+        half_height: f64,
+        /// Radius of the base [m].
+        radius: f64,
+    },
     /// Convex hull of points.
     ConvexHull {
         /// The points [m].
@@ -313,6 +345,8 @@ pub enum Geometry {
         /// Corners of each triangle, counter-clockwise seen from outside.
         triangles: Vec<[u32; 3]>,
     },
+    /// Ground over a grid, solid below; collided as its triangles. Without a base it is for fixed and kinematic bodies.
+    Heightfield(Heightfield),
 }
 
 /// Friction of a surface.

@@ -73,6 +73,10 @@ pub struct ModelBody {
     pub shapes: std::ops::Range<usize>,
     /// Of which rod it is a link, and which one, as places in [`Model::rods`] and along the rod.
     pub link: Option<(usize, usize)>,
+    /// Groups to which it belongs, as bits.
+    pub groups: u32,
+    /// Groups that it touches, as bits.
+    pub mask: u32,
 }
 
 impl ModelBody {
@@ -357,6 +361,16 @@ impl Model {
             (Some((rod, i)), Some((other, j))) => rod == other && i.abs_diff(j) < self.rods[rod].apart,
             _ => false,
         }
+    }
+
+    /// Do the groups and masks of two owners let them touch each other?
+    pub fn masks_allow(&self, a: Owner, b: Owner) -> bool {
+        let of = |o| match o {
+            Owner::Body(b) => (self.bodies[b.index()].groups, self.bodies[b.index()].mask),
+            Owner::Node(_) | Owner::Solid(_) => (1, u32::MAX),
+        };
+        let ((groups_a, mask_a), (groups_b, mask_b)) = (of(a), of(b));
+        groups_a & mask_b != 0 && groups_b & mask_a != 0
     }
 
     /// The rule of a pair of bodies or solids, if the scene gives one.

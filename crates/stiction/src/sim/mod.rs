@@ -7,6 +7,7 @@ mod position_based;
 mod recovery;
 mod report;
 mod rows;
+mod sleep;
 mod velocity_step;
 
 pub use joints::JointMemory;
@@ -15,6 +16,7 @@ pub use newton_step::{
 };
 pub use position_based::{PositionBased, PositionReport};
 pub use report::{Energy, StageTimes, StepReport};
+pub use sleep::{Sleep, SleepMemory};
 
 use crate::collide::Contact;
 use crate::contact::warm::WarmCache;
@@ -25,7 +27,7 @@ use crate::error::StepError;
 use crate::integrate::Scheme;
 use crate::linalg::Vec3;
 use crate::scene::{Model, Owner, SensorKind};
-use crate::solvers::{SolverKind, SolverSettings, Trace};
+use crate::solvers::{SolverKind, SolverSettings, Trace, penalty};
 pub(crate) use velocity_step::{Probe, VelocityStepper};
 
 /// How to step.
@@ -43,6 +45,10 @@ pub struct SimSettings {
     /// Steps end without intersection of soft bodies, cloth and rods: every motion is tried by continuous detection before
     /// it is made (see [`Continuous`](crate::collide::Continuous)).
     pub intersection_free: bool,
+    /// Islands of rigid bodies at rest are frozen until touched; `None`: never.
+    pub sleep: Option<Sleep>,
+    /// Contact forces of the penalty solver; `None`: from the weights of the model.
+    pub penalty: Option<penalty::Settings>,
 }
 
 impl Default for SimSettings {
@@ -53,6 +59,8 @@ impl Default for SimSettings {
             solver_settings: SolverSettings::default(),
             linearizations: 1,
             intersection_free: false,
+            sleep: None,
+            penalty: None,
         }
     }
 }
@@ -67,6 +75,8 @@ pub struct Snapshot {
     pub warm: WarmCache,
     /// Joint forces, angles and curvatures of the last step.
     pub joints: JointMemory,
+    /// Who sleeps, where sleeping is allowed.
+    pub sleep: Option<SleepMemory>,
     /// Steps taken.
     pub step: u64,
 }
@@ -76,6 +86,9 @@ pub struct Simulation {
     model: Model,
     state: State,
     stepper: VelocityStepper,
+    /// Takes the steps instead, once it was asked to.
+    penalty: Option<Box<penalty::PenaltyStepper>>,
+    settings: SimSettings,
     report: StepReport,
     step: u64,
 }
@@ -85,7 +98,7 @@ impl Simulation {
     pub fn new(model: Model, settings: SimSettings) -> Simulation {
         let stepper = VelocityStepper::new(&model, settings);
         let state = model.initial.clone();
-        Simulation { model, state, stepper, report: StepReport::default(), step: 0 }
+        Simulation { model, state, stepper, penalty: None, settings, report: StepReport::default(), step: 0 }
     }
 
     /// The model.
@@ -98,10 +111,12 @@ impl Simulation {
         &self.state
     }
 
-    /// Replaces the state, for example to set a velocity; contact forces of the last step are kept as a guess.
+    /// Replaces the state, for example to set a velocity; contact forces of the last step are kept as a guess, and
+    /// whoever sleeps wakes.
     pub fn set_state(&mut self, state: State) {
         assert_eq!(state.q.len(), self.model.layout.nq(), "q of another model");
         assert_eq!(state.v.len(), self.model.layout.nv(), "v of another model");
+        self.stepper.wake_all();
         self.state = state;
     }
 
@@ -112,10 +127,53 @@ impl Simulation {
 
     /// One step, with the convergence curve of its solver.
     pub fn step_traced(&mut self, h: f64, trace: &mut dyn Trace) -> Result<&StepReport, StepError> {
-        self.stepper.step(&self.model, &mut self.state, h, &mut self.report, trace)?;
+        if self.settings.solver == SolverKind::Penalty {
+            self.step_smoothly(h, trace)?;
+        } else {
+            self.stepper.step(&self.model, &mut self.state, h, &mut self.report, trace)?;
+        }
         self.step += 1;
         self.report.step = self.step;
         Ok(&self.report)
+    }
+
+    /// One step by the penalty solver.
+    fn step_smoothly(&mut self, h: f64, trace: &mut dyn Trace) -> Result<(), StepError> {
+        if !(h.is_finite() && h > 0.0) {
+            return Err(StepError::TimeStep(h));
+        }
+        if self.penalty.as_ref().is_none_or(|p| p.system.time_step() != h) {
+            let mut settings =
+                self.settings.penalty.unwrap_or_else(|| penalty::Settings::for_model(&self.model));
+            settings.tolerance = self.settings.solver_settings.tolerance.unwrap_or(settings.tolerance);
+            settings.max_iterations =
+                self.settings.solver_settings.max_iterations.unwrap_or(settings.max_iterations);
+            self.penalty = Some(Box::new(penalty::PenaltyStepper::new(&self.model, settings, h)?));
+        }
+        let Some(stepper) = &mut self.penalty else { return Ok(()) };
+        let start = std::time::Instant::now();
+        let newton = stepper.step(&mut self.state)?;
+        for (i, residual) in newton.history.iter().enumerate() {
+            let (iteration, factorizations) = (i, i);
+            trace.record(crate::solvers::TraceRecord {
+                stage: "newton",
+                iteration,
+                factorizations,
+                residual: residual / newton.target,
+            });
+        }
+        self.report = StepReport {
+            t: self.state.t,
+            contacts: newton.contacts,
+            joints: self.model.joints.len(),
+            iterations: newton.iterations,
+            factorizations: newton.iterations,
+            status: newton.status,
+            times: StageTimes { solve: start.elapsed().as_secs_f64(), ..StageTimes::default() },
+            energy: self.energy(),
+            ..StepReport::default()
+        };
+        Ok(())
     }
 
     /// The report of the last step.
@@ -133,9 +191,11 @@ impl Simulation {
         self.stepper.solution()
     }
 
-    /// The contacts of the last step with the force [N], world axes, on side a.
+    /// The contacts of the last step with the force [N], world axes, on side a; then those of sleeping bodies, with the
+    /// forces that they fell asleep with.
     pub fn contacts(&self) -> impl Iterator<Item = (&Contact, Vec3)> {
-        self.stepper.contacts().iter().zip(self.stepper.forces().iter().copied())
+        let awake = self.stepper.contacts().iter().zip(self.stepper.forces().iter().copied());
+        awake.chain(self.stepper.frozen().iter().map(|(c, f)| (c, *f)))
     }
 
     /// Keys of contacts in words: "body `a` – body `b`".
@@ -163,6 +223,7 @@ impl Simulation {
             state: self.state.clone(),
             warm: self.stepper.warm().clone(),
             joints: self.stepper.joints().memory().clone(),
+            sleep: self.stepper.sleep_memory().cloned(),
             step: self.step,
         }
     }
@@ -172,6 +233,7 @@ impl Simulation {
         self.set_state(s.state.clone());
         self.stepper.set_warm(s.warm.clone());
         self.stepper.set_joint_memory(s.joints.clone());
+        self.stepper.set_sleep_memory(s.sleep.clone());
         self.step = s.step;
     }
 
@@ -250,6 +312,9 @@ impl Simulation {
 
     /// Sum of contact forces [N], world axes, on `on`, by anything or by one other.
     pub fn force_on(&self, on: Owner, by: Option<Owner>) -> Vec3 {
+        if let Some(p) = &self.penalty {
+            return p.system.contact_force(on, by);
+        }
         let owner = |s: crate::coords::ShapeId| self.model.whole(self.model.shapes[s.index()].owner);
         let mut sum = Vec3::ZERO;
         for (c, f) in self.contacts() {

@@ -137,10 +137,13 @@ pub enum SolverKind {
     ConjugateResidual,
     /// `exact`, with the fastest way for each island as measured: mixed multigrid steps on soft ones.
     Auto,
+    /// Fully implicit steps with smooth contact forces (`solvers::penalty`): a way to step scenes, not to solve contact
+    /// problems, which `exact` solves in its place.
+    Penalty,
 }
 
 impl SolverKind {
-    /// All of them, in the order of tables.
+    /// All that solve contact problems, in the order of tables.
     pub const ALL: [SolverKind; 10] = [
         SolverKind::Exact,
         SolverKind::Realtime,
@@ -153,6 +156,17 @@ impl SolverKind {
         SolverKind::ConjugateResidual,
         SolverKind::Auto,
     ];
+
+    /// All that scenes can be stepped with.
+    pub const STEPPING: [SolverKind; SolverKind::ALL.len() + 1] = {
+        let mut all = [SolverKind::Penalty; SolverKind::ALL.len() + 1];
+        let mut i = 0;
+        while i < SolverKind::ALL.len() {
+            all[i] = SolverKind::ALL[i];
+            i += 1;
+        }
+        all
+    };
 
     /// Name on the command line and in scene files.
     pub fn name(self) -> &'static str {
@@ -167,18 +181,19 @@ impl SolverKind {
             SolverKind::Ccs => "ccs",
             SolverKind::ConjugateResidual => "cr",
             SolverKind::Auto => "auto",
+            SolverKind::Penalty => "penalty",
         }
     }
 
     /// False for solvers of another law: the convex relaxation, whose answer differs from Coulomb's law where contacts
     /// slide, contacts that give way, and splittings whose contacts and dynamics agree only in the limit.
     pub fn solves_coulomb(self) -> bool {
-        !matches!(self, SolverKind::Apgd | SolverKind::Cond | SolverKind::Ccs)
+        !matches!(self, SolverKind::Apgd | SolverKind::Cond | SolverKind::Ccs | SolverKind::Penalty)
     }
 
     /// True for solvers that hold rigid contacts and joints as exactly as they are asked to.
     pub fn holds_rigidly(self) -> bool {
-        !matches!(self, SolverKind::Cond | SolverKind::Ccs)
+        !matches!(self, SolverKind::Cond | SolverKind::Ccs | SolverKind::Penalty)
     }
 }
 
@@ -194,7 +209,9 @@ pub struct SolverSettings {
 /// Makes a solver for single problems.
 pub fn make(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolver> {
     match kind {
-        SolverKind::Exact => Box::new(exact::Exact::new(exact::Settings::default().with(settings))),
+        SolverKind::Exact | SolverKind::Penalty => {
+            Box::new(exact::Exact::new(exact::Settings::default().with(settings)))
+        }
         SolverKind::Realtime => Box::new(exact::Exact::new(exact::Settings::realtime().with(settings))),
         SolverKind::Pgs => Box::new(pgs::Pgs::new(settings)),
         SolverKind::Apgd => Box::new(apgd::Apgd::new(settings)),

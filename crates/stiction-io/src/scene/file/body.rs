@@ -2,7 +2,7 @@
 
 use crate::scene::one_or_many::OneOrMany;
 use crate::scene::value::{
-    Direction, Fraction, NonNegative, Number, Positive, Rotation, Sizes, Triple, maybe_exactly,
+    Direction, Fraction, NonNegative, Number, Positive, Rotation, Sizes, Triple, exactly, maybe_exactly,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -51,12 +51,18 @@ pub(crate) struct Body {
     pub friction: Option<Friction>,
     /// Restitution of all its shapes, 0 to 1.
     pub restitution: Option<Fraction>,
+    /// Names of groups to which it belongs; `default` where it is left out.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub groups: Option<Spanned<Vec<String>>>,
+    /// Names of the groups that it touches; all where it is left out. Two bodies touch where both agree.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub collides_with: Option<Spanned<Vec<String>>>,
     /// Makes many copies.
     #[schemars(with = "Option<Repeat>")]
     pub repeat: Option<Spanned<Repeat>>,
 }
 
-/// A collision shape: exactly one of the seven geometries, with its place in the body.
+/// A collision shape: exactly one of the geometries, with its place in the body.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "ShapeKeys")]
 pub(crate) struct Shape {
@@ -84,11 +90,13 @@ pub(crate) enum ShapeKind {
     Box(BoxSize),
     Capsule(Capsule),
     Cylinder(Cylinder),
+    Cone(Cone),
     Hull(Hull),
     Mesh(Mesh),
+    Heightfield(Heightfield),
 }
 
-/// A collision shape: exactly one of plane, sphere, box, capsule, cylinder, hull and mesh.
+/// A collision shape: exactly one of plane, sphere, box, capsule, cylinder, cone, hull, mesh and heightfield.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ShapeKeys {
@@ -98,8 +106,10 @@ struct ShapeKeys {
     cuboid: Option<BoxSize>,
     capsule: Option<Capsule>,
     cylinder: Option<Cylinder>,
+    cone: Option<Cone>,
     hull: Option<Hull>,
     mesh: Option<Mesh>,
+    heightfield: Option<Heightfield>,
     /// Position in the body frame [m].
     position: Option<Triple>,
     /// Orientation in the body frame.
@@ -120,8 +130,10 @@ impl TryFrom<ShapeKeys> for Shape {
             k.cuboid.map(ShapeKind::Box),
             k.capsule.map(ShapeKind::Capsule),
             k.cylinder.map(ShapeKind::Cylinder),
+            k.cone.map(ShapeKind::Cone),
             k.hull.map(ShapeKind::Hull),
             k.mesh.map(ShapeKind::Mesh),
+            k.heightfield.map(ShapeKind::Heightfield),
         ];
         let mut given = kinds.into_iter().flatten();
         match (given.next(), given.next()) {
@@ -132,10 +144,10 @@ impl TryFrom<ShapeKeys> for Shape {
                 friction: k.friction,
                 restitution: k.restitution,
             }),
-            _ => {
-                Err("a shape is exactly one of `plane`, `sphere`, `box`, `capsule`, `cylinder`, `hull` and \
-                      `mesh`; write a list of shapes for a compound")
-            }
+            _ => Err(
+                "a shape is exactly one of `plane`, `sphere`, `box`, `capsule`, `cylinder`, `cone`, `hull`, \
+                      `mesh` and `heightfield`; write a list of shapes for a compound",
+            ),
         }
     }
 }
@@ -182,6 +194,30 @@ pub(crate) struct Cylinder {
     pub height: Positive,
     /// Radius [m].
     pub radius: Positive,
+}
+
+/// A cone along z, its tip up at half of the height.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Cone {
+    /// Full height [m].
+    pub height: Positive,
+    /// Radius of the base [m].
+    pub radius: Positive,
+}
+
+/// Ground over a grid about the origin, solid below; collided as triangles.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Heightfield {
+    /// Full lengths along x and y [m].
+    #[serde(deserialize_with = "exactly")]
+    pub size: [Positive; 2],
+    /// Heights [m]: two rows or more of equal length, from the smallest y up; each runs along x.
+    #[schemars(with = "Vec<Vec<Number>>")]
+    pub heights: Spanned<Vec<Vec<Number>>>,
+    /// Height of a flat bottom [m], below all heights. A free body needs one, to have a volume.
+    pub base: Option<Number>,
 }
 
 /// The convex hull of points.

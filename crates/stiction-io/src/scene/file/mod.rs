@@ -12,7 +12,7 @@ use super::value::{Fraction, NonNegative, Number, Positive, Triple};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::borrow::Cow;
-use stiction::scene::Combine;
+use stiction::scene::{Combine, Manifold};
 use stiction::{Scheme, SolverKind};
 use toml::Spanned;
 
@@ -80,10 +80,22 @@ pub(crate) struct Time {
     #[serde(default)]
     #[schemars(schema_with = "scheme_names")]
     pub scheme: Option<Scheme>,
+    /// Islands of rigid bodies that are slow for a while are frozen until touched; never where it is left out.
+    pub sleep: Option<Sleep>,
     /// Most linearisations of elastic forces per step; 1 where it is left out.
     pub linearizations: Option<soft::Count>,
     /// True: every step ends without intersection of soft bodies, cloth and rods; its motion is tried before it is made.
     pub intersection_free: Option<bool>,
+}
+
+/// When bodies may fall asleep.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Sleep {
+    /// Slower than this [m/s]; 0.01 where it is left out…
+    pub speed: Option<Positive>,
+    /// …for this long [s]; 0.5 where it is left out.
+    pub time: Option<Positive>,
 }
 
 /// Contact solver.
@@ -106,6 +118,12 @@ pub(crate) struct Solver {
 pub(crate) struct Contact {
     /// Contacts are made where the gap is below this [m]; from sizes and speeds where it is left out.
     pub margin: Option<NonNegative>,
+    /// Distance that rigid surfaces keep from each other [m]; 0 where it is left out.
+    pub thickness: Option<NonNegative>,
+    /// Which points of a pair become contacts: `full` (all, default), or `corners` of their support polygon.
+    #[serde(default)]
+    #[schemars(schema_with = "manifold_names")]
+    pub manifold: Option<Manifold>,
     /// Penetrations are pushed out at no more than this speed [m/s].
     pub recovery_speed: Option<NonNegative>,
     /// Impacts slower than this do not rebound [m/s].
@@ -293,9 +311,13 @@ fn scheme_names(_: &mut SchemaGenerator) -> Schema {
 }
 
 fn solver_names(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "enum": SolverKind::ALL.map(SolverKind::name) })
+    json_schema!({ "enum": SolverKind::STEPPING.map(SolverKind::name) })
 }
 
 fn combine_names(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "enum": ["geometric-mean", "mean", "min", "max"] })
+}
+
+fn manifold_names(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "enum": ["full", "corners"] })
 }

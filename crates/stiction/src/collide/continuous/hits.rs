@@ -7,7 +7,6 @@ use crate::collide::ccd::{self, Impact};
 use crate::collide::nearest::{on_segments, on_triangle};
 use crate::collide::skin::{NONE, Skin, Source, material};
 use crate::collide::solid::feature;
-use crate::collide::tree::Span;
 use crate::contact::ContactKey;
 use crate::coords::{Anchor, ShapeId, State};
 use crate::linalg::Vec3;
@@ -76,13 +75,13 @@ impl Job {
             || is_rigid(b) && !a.skin.rigid_edges && !is_rigid(a));
         let (faces, edges) = (&mut self.faces, &mut self.edges);
         let mut pair = |i: u32, j: u32| {
-            let (one, two) = (&a.leaves[i as usize], &b.leaves[j as usize]);
+            let (one, two) = (&a.cover.leaves[i as usize], &b.cover.leaves[j as usize]);
             for (swapped, from, p, to, q) in [(false, one, a, two, b), (true, two, b, one, a)] {
                 if to.face == NONE || (!all && is_rigid(p)) {
                     continue;
                 }
                 let t = q.skin.triangles[to.face as usize];
-                let span = t.iter().fold(Span::EMPTY, |s, k| s.and(q.boxes[*k as usize]));
+                let span = *q.cover.span(if swapped { i } else { j });
                 for &v in from.vertices.iter().filter(|v| **v != NONE) {
                     let skip = is_self && t.contains(&v)
                         || t.iter().any(|k| q.skin.is_held_by(model, *k, &p.skin))
@@ -110,9 +109,9 @@ impl Job {
             }
         };
         if is_self {
-            a.tree.self_pairs(&mut pair);
+            a.cover.tree.self_pairs(0.0, &mut pair);
         } else {
-            a.tree.pairs(&b.tree, &mut pair);
+            a.cover.tree.pairs(&b.cover.tree, 0.0, &mut pair);
         }
         faces.sort_unstable();
         edges.sort_unstable();

@@ -1,6 +1,6 @@
 //! The equations of a step at another state, for derivatives: contacts are those of the step, matched by key.
 
-use super::super::rows::{driven_velocity, normal_bias, terms};
+use super::super::rows::{driven_velocity, is_soft, normal_bias, terms};
 use super::{VelocityStepper, advance};
 use crate::collide::Contact;
 use crate::contact::{ContactKey, Law};
@@ -88,9 +88,14 @@ impl VelocityStepper {
             } else {
                 let bias = normal_bias(self.settings.scheme, model, state, &c, h);
                 let reach = |s: ShapeId| model.shapes[s.index()].scale;
-                let touches = gap.abs() < TOUCH * reach(key.shape_a).min(reach(key.shape_b));
-                // What touches is held at the surface from both sides: max(gap, 0) has its kink here.
-                u.x += if touches && bias == 0.0 && c.gap < 0.0 { c.gap / h } else { bias };
+                let held = *gap >= -TOUCH * reach(key.shape_a).min(reach(key.shape_b));
+                // max(gap, 0) has a kink: all states take the branch of the step itself.
+                let rigid = !is_soft(model, &c.a) && !is_soft(model, &c.b);
+                u.x += match rigid && bias == (c.gap / h).max(0.0) {
+                    true if held => c.gap / h,
+                    true => 0.0,
+                    false => bias,
+                };
             }
             out.velocity.push(Some(u));
             out.law.push(Some(c.friction.into()));

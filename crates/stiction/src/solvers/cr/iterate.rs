@@ -180,6 +180,11 @@ impl Engine {
         report
     }
 
+    /// Z⁻¹ S_d of the last solve.
+    pub fn own(&self) -> &[Vec3] {
+        &self.conditioner.own
+    }
+
     fn reset(&mut self, sys: &Saddle, v: &[f64], lambda: &[Vec3]) {
         let (n, m) = (sys.dofs(), sys.contacts());
         for x in [&mut self.y, &mut self.r, &mut self.z, &mut self.w, &mut self.p, &mut self.bp, &mut self.q]

@@ -25,11 +25,13 @@
 //! the yardstick takes.
 
 pub mod complementarity;
+pub mod ica;
 mod iterate;
 mod minres;
 mod pair;
 mod precondition;
 mod similar;
+pub mod staggered;
 mod states;
 mod stop;
 mod system;

@@ -131,11 +131,27 @@ impl Limits {
     pub fn ratio(&self, r: &Pair) -> f64 {
         match self.stop {
             Some(Stop::Paper { eps1, .. }) => self.paper_norm(r) / eps1,
+            _ => self.momentum_ratio(&r.v).max(largest(r) / self.row),
+        }
+    }
+
+    /// The same of a momentum residual alone.
+    pub fn momentum_ratio(&self, r: &[f64]) -> f64 {
+        match self.stop {
+            Some(Stop::Paper { eps1, .. }) => r.iter().map(|x| x * x).sum::<f64>().sqrt() / eps1,
             Some(Stop::Yardstick { tolerance }) => {
-                let momentum: f64 = r.v.iter().zip(&self.weight).map(|(r, w)| r * r * w).sum();
-                (momentum.sqrt() / (tolerance * self.scale)).max(largest(r) / self.row)
+                let momentum: f64 = r.iter().zip(&self.weight).map(|(r, w)| r * r * w).sum();
+                momentum.sqrt() / (tolerance * self.scale)
             }
             None => f64::INFINITY,
+        }
+    }
+
+    /// Whether a natural map [m/s] is within the tolerance of constraints.
+    pub fn accepts_natural(&self, natural: f64) -> bool {
+        match self.stop {
+            Some(Stop::Paper { eps2, .. }) => natural * self.h <= eps2,
+            _ => self.accepts(natural),
         }
     }
 

@@ -51,11 +51,11 @@ impl System {
             let Some(node) = self.can_hold(k) else { continue };
             let s = &self.sites.all[k];
             let (a, b) = self.frames(s);
-            let gap = s.gap(&a, &b);
+            let gap = s.gap(&self.sites.obstacles[s.obstacle], &a, &b);
             if gap >= 0.0 {
                 continue;
             }
-            let n = s.normal(&a, &b);
+            let n = s.normal(&self.sites.obstacles[s.obstacle], &a, &b);
             let slip = a.v - n * n.dot(a.v);
             let limit = self.sites.pairs[s.pair].mu1 * self.settings.stiffness * -gap;
             if kt * slip.length() < limit {
@@ -93,7 +93,10 @@ impl System {
     fn normal_force(&self, k: usize, a: &super::Frame, b: &super::Frame) -> f64 {
         debug_assert!(matches!(self.sites.all[k].a, Owner::Node(_)));
         match self.site_force::<0>(k, a, b) {
-            Some([side, _]) => side.2.value().dot(self.sites.all[k].normal(a, b)),
+            Some([side, _]) => {
+                let s = &self.sites.all[k];
+                side.2.value().dot(s.normal(&self.sites.obstacles[s.obstacle], a, b))
+            }
             None => 0.0,
         }
     }

@@ -34,7 +34,6 @@ mod system;
 pub use assembly::{Assembly, Frame};
 pub use bdf::{Bdf, Phase};
 pub use law::{ContactDamping, ContactLaw, FrictionModel};
-#[allow(unused_imports)]
 pub(crate) use stepper::PenaltyStepper;
 pub use system::{Control, ControlKind, Newton, System};
 
@@ -74,6 +73,23 @@ impl Default for Settings {
             joint_stiffness: 1e5,
             tolerance: 1e-10,
             max_iterations: 60,
+        }
+    }
+}
+
+/// Sinking of the heaviest body on one contact point that [`Settings::for_model`] allows [m].
+const SINKING: f64 = 1e-3;
+
+impl Settings {
+    /// The default with contacts stiff enough for the weights of a model, and little rebound.
+    pub fn for_model(model: &crate::scene::Model) -> Settings {
+        let heaviest = model.bodies.iter().filter(|b| b.block.is_some()).map(|b| b.mass).fold(0.0, f64::max);
+        let weight = heaviest * model.gravity.length();
+        let damping = ContactDamping::HuntCrossley(1.0);
+        Settings {
+            stiffness: (weight / SINKING).max(Settings::default().stiffness),
+            damping,
+            ..Settings::default()
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Contact points and what they may touch: fixed for a run, so that forces are smooth in q and the matrix keeps its pattern.
 //!
 //! Points: nodes and particles; of rigid bodies the centres of spheres, the ends of capsules, the corners of boxes, hulls and
-//! meshes, points around the rims of cylinders. Obstacles: planes, spheres, boxes, capsules and cylinders of any body,
-//! free or not, as signed distances. Edges against edges do not touch.
+//! meshes, points around the rims of cylinders. Obstacles: the shapes of all bodies, free or not, as signed distances. Edges
+//! against edges do not touch, nor do soft surfaces touch each other.
 
 use super::Settings;
 use super::assembly::{DualFrame, Frame};
 use super::law::{Coefficients, ContactLaw};
+use crate::collide::{Distance, SignedDistance};
 use crate::coords::{BodyId, NodeId, Pose};
 use crate::linalg::dual::{Dual, DualVec};
 use crate::linalg::{Mat3, Vec3};
@@ -15,109 +16,6 @@ use parry3d_f64::shape::{Shape, TypedShape};
 
 /// Points around each rim of a cylinder.
 const RIM_POINTS: usize = 16;
-
-/// A body of which the signed distance is known in closed form, in its own frame.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Obstacle {
-    /// Half-space z < 0.
-    Plane,
-    /// Sphere of a radius [m].
-    Sphere(f64),
-    /// Box of half sizes [m].
-    Box(Vec3),
-    /// Capsule along an axis from a to b with a radius [m].
-    Capsule(Vec3, Vec3, f64),
-    /// Cylinder along y: half height and radius [m].
-    Cylinder(f64, f64),
-}
-
-impl Obstacle {
-    /// Signed distance, unit gradient and Hessian at `x`.
-    pub fn distance(&self, x: Vec3) -> (f64, Vec3, Mat3) {
-        match *self {
-            Obstacle::Plane => (x.z, Vec3::Z, Mat3::ZERO),
-            Obstacle::Sphere(r) => round(x, r, Mat3::IDENTITY),
-            Obstacle::Box(half) => box_distance(x, half),
-            Obstacle::Capsule(a, b, r) => {
-                let axis = b - a;
-                let t = (x - a).dot(axis) / axis.length_squared();
-                if t <= 0.0 {
-                    round(x - a, r, Mat3::IDENTITY)
-                } else if t >= 1.0 {
-                    round(x - b, r, Mat3::IDENTITY)
-                } else {
-                    let along = axis.normalize();
-                    let project = Mat3::IDENTITY - outer(along, along);
-                    round(project * (x - a), r, project)
-                }
-            }
-            Obstacle::Cylinder(half, r) => {
-                let radial = Vec3::new(x.x, 0.0, x.z);
-                let project = Mat3::from_diagonal(Vec3::new(1.0, 0.0, 1.0));
-                let side = x.y.signum();
-                let (dr, nr, hr) = round(radial, r, project);
-                let dy = x.y.abs() - half;
-                if dr > 0.0 && dy > 0.0 {
-                    // Nearest to the rim.
-                    let d = dr.hypot(dy);
-                    let ny = Vec3::Y * side;
-                    let n = (nr * dr + ny * dy) / d;
-                    let h = (outer(nr, nr) + hr * dr + outer(ny, ny) - outer(n, n)) * (1.0 / d);
-                    (d, n, h)
-                } else if dr > dy {
-                    (dr, nr, hr)
-                } else {
-                    (dy, Vec3::Y * side, Mat3::ZERO)
-                }
-            }
-        }
-    }
-
-    /// Its surface is flat wherever it is touched.
-    pub fn is_flat(&self) -> bool {
-        matches!(self, Obstacle::Plane)
-    }
-
-    fn of(shape: &dyn Shape) -> Option<Obstacle> {
-        match shape.as_typed_shape() {
-            TypedShape::HalfSpace(_) => Some(Obstacle::Plane),
-            TypedShape::Ball(b) => Some(Obstacle::Sphere(b.radius)),
-            TypedShape::Cuboid(c) => Some(Obstacle::Box(c.half_extents)),
-            TypedShape::Capsule(c) => Some(Obstacle::Capsule(c.segment.a, c.segment.b, c.radius)),
-            TypedShape::Cylinder(c) => Some(Obstacle::Cylinder(c.half_height, c.radius)),
-            _ => None,
-        }
-    }
-}
-
-fn outer(a: Vec3, b: Vec3) -> Mat3 {
-    Mat3::from_cols(a * b.x, a * b.y, a * b.z)
-}
-
-/// |y| − r for y in the range of the projection `p`; the gradient of no length is the first direction of p.
-fn round(y: Vec3, r: f64, p: Mat3) -> (f64, Vec3, Mat3) {
-    let d = y.length();
-    if d == 0.0 {
-        return (-r, (p * Vec3::Z).try_normalize().unwrap_or(Vec3::X), Mat3::ZERO);
-    }
-    let n = y / d;
-    (d - r, n, (p - outer(n, n)) * (1.0 / d))
-}
-
-fn box_distance(x: Vec3, half: Vec3) -> (f64, Vec3, Mat3) {
-    let out = x.abs() - half;
-    let sign = Vec3::new(1f64.copysign(x.x), 1f64.copysign(x.y), 1f64.copysign(x.z));
-    if out.max_element() <= 0.0 {
-        // Inside: the nearest face.
-        let k = (0..3).max_by(|&i, &j| out[i].total_cmp(&out[j])).unwrap_or(0);
-        return (out[k], Vec3::AXES[k] * sign[k], Mat3::ZERO);
-    }
-    let excess = out.max(Vec3::ZERO);
-    let d = excess.length();
-    let n = excess * sign / d;
-    let free = Vec3::new(f64::from(out.x > 0.0), f64::from(out.y > 0.0), f64::from(out.z > 0.0));
-    (d, n, (Mat3::from_diagonal(free) - outer(n, n)) * (1.0 / d))
-}
 
 /// A point of one owner that may touch a shape of another.
 #[derive(Clone, Debug)]
@@ -132,8 +30,10 @@ pub struct Site {
     pub b: Owner,
     /// Where the obstacle stands in the frame of the centre of mass of its owner.
     pub pose: Pose,
-    /// The obstacle.
-    pub obstacle: Obstacle,
+    /// The obstacle, as a place in [`Sites::obstacles`].
+    pub obstacle: usize,
+    /// The obstacle is a plane.
+    pub flat: bool,
     /// Which pair of owners, as a place in [`Sites::pairs`].
     pub pair: usize,
     /// Direction of μ₁ where friction is elliptic: by which side it is held (false a, true b), in the frame of that side.
@@ -152,12 +52,14 @@ pub struct SitePair {
 }
 
 /// All contact points of a model.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub struct Sites {
     /// The points.
     pub all: Vec<Site>,
     /// Pairs with their coefficients.
     pub pairs: Vec<SitePair>,
+    /// Signed distances of the shapes that can be touched.
+    pub obstacles: Vec<SignedDistance>,
 }
 
 /// Is the shape known by its own points alone?
@@ -204,6 +106,7 @@ impl Sites {
             Owner::Body(b) => model.bodies[b.index()].block.is_some(),
             _ => true,
         };
+        let mut places = vec![None; model.shapes.len()];
         for (i, a) in model.shapes.iter().enumerate() {
             for (j, b) in model.shapes.iter().enumerate() {
                 let (oa, ob) = (model.whole(a.owner), model.whole(b.owner));
@@ -216,12 +119,10 @@ impl Sites {
                 if rule.is_some_and(|r| !r.collide) {
                     continue;
                 }
-                let Some(obstacle) = Obstacle::of(&*b.geometry.0) else { continue };
                 let (round_a, round_b) = (is_round(&*a.geometry.0), is_round(&*b.geometry.0));
                 let rigid_a = matches!(a.owner, Owner::Body(_));
                 // A round shape touches by its own points; two round ones by those of the first.
-                let other = Obstacle::of(&*a.geometry.0).is_some();
-                if rigid_a && other && ((round_b && !round_a) || (round_a && round_b && i > j)) {
+                if rigid_a && ((round_b && !round_a) || (round_a && round_b && i > j)) {
                     continue;
                 }
                 let combine = |x: f64, y: f64| model.contact.combine_friction.apply(x, y);
@@ -244,10 +145,16 @@ impl Sites {
                     sites.pairs.push(pair);
                     sites.pairs.len() - 1
                 });
+                let obstacle = places[j].unwrap_or_else(|| {
+                    sites.obstacles.push(SignedDistance::new(b));
+                    sites.obstacles.len() - 1
+                });
+                places[j] = Some(obstacle);
+                let flat = matches!(b.geometry.as_typed_shape(), TypedShape::HalfSpace(_));
                 for (p, radius) in points(&*a.geometry.0) {
                     let local = a.local.transform_point(p);
                     let (a, b, pose) = (a.owner, b.owner, b.local);
-                    sites.all.push(Site { a, local, radius, b, pose, obstacle, pair, direction });
+                    sites.all.push(Site { a, local, radius, b, pose, obstacle, flat, pair, direction });
                 }
             }
         }
@@ -271,18 +178,18 @@ impl Sites {
 
 impl Site {
     /// Gap [m] at plain frames.
-    pub fn gap(&self, a: &Frame, b: &Frame) -> f64 {
+    pub fn gap(&self, distance: &SignedDistance, a: &Frame, b: &Frame) -> f64 {
         let x = a.x + a.r * self.local;
         let r = b.r * Mat3::from_quat(self.pose.rotation);
         let y = r.transpose() * (x - b.x - b.r * self.pose.translation);
-        self.obstacle.distance(y).0 - self.radius
+        distance.at(y).d - self.radius
     }
 
     /// Outward normal of the obstacle [world axes] at plain frames.
-    pub fn normal(&self, a: &Frame, b: &Frame) -> Vec3 {
+    pub fn normal(&self, distance: &SignedDistance, a: &Frame, b: &Frame) -> Vec3 {
         let x = a.x + a.r * self.local;
         let r = b.r * Mat3::from_quat(self.pose.rotation);
-        r * self.obstacle.distance(r.transpose() * (x - b.x - b.r * self.pose.translation)).1
+        r * distance.at(r.transpose() * (x - b.x - b.r * self.pose.translation)).n
     }
 
     /// The law of all sites.
@@ -293,6 +200,7 @@ impl Site {
     /// Force on the point with the moments on both owners about their centres; nothing where they are apart.
     pub fn evaluate<const N: usize>(
         &self,
+        distance: &SignedDistance,
         law: &ContactLaw,
         c: &Coefficients<N>,
         (fa, a): (&Frame, &DualFrame<N>),
@@ -303,7 +211,7 @@ impl Site {
         // In the frame of the obstacle: y = Rᵀ (x − o).
         let o = b.x + b.turned(fb.r * self.pose.translation);
         let y = b.turned_back(&(x - o)).transformed(&r.transpose());
-        let (d, n, hessian) = self.obstacle.distance(y.value());
+        let Distance { d, n, h: hessian } = distance.at(y.value());
         let mut g = Dual::constant(d - self.radius);
         for i in 0..N {
             g.d[i] = n.dot(y.by(i));
@@ -328,35 +236,4 @@ pub struct SiteForce<const N: usize> {
     pub moment_a: DualVec<N>,
     /// On the owner of the obstacle [N·m].
     pub moment_b: DualVec<N>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn distances_have_unit_gradients_and_exact_hessians() {
-        let obstacles = [
-            Obstacle::Plane,
-            Obstacle::Sphere(0.5),
-            Obstacle::Box(Vec3::new(0.3, 0.5, 0.2)),
-            Obstacle::Capsule(Vec3::new(0.0, 0.0, -0.4), Vec3::new(0.0, 0.0, 0.4), 0.2),
-            Obstacle::Cylinder(0.4, 0.3),
-        ];
-        for o in obstacles {
-            for k in 0..200 {
-                let a = k as f64;
-                let x = Vec3::new((1.3 * a).sin(), (2.1 * a + 0.4).cos(), (0.7 * a + 1.0).sin()) * 0.8;
-                let (_, n, h) = o.distance(x);
-                assert!((n.length() - 1.0).abs() < 1e-12);
-                let e = 1e-6;
-                for i in 0..3 {
-                    let s = Vec3::AXES[i] * e;
-                    let (p, q) = (o.distance(x + s), o.distance(x - s));
-                    assert!(((p.0 - q.0) / (2.0 * e) - n[i]).abs() < 1e-7, "{o:?} at {x}");
-                    assert!(((p.1 - q.1) / (2.0 * e) - h.col(i)).length() < 1e-4, "{o:?} at {x}");
-                }
-            }
-        }
-    }
 }

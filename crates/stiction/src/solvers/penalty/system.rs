@@ -260,7 +260,8 @@ impl System {
             law.h *= super::hybrid::RELEASED;
         }
         let c = self.coefficients::<N>(site);
-        let out = s.evaluate(&law, &c, (fa, &fa.dual(0)), (fb, &fb.dual(at_b)))?;
+        let out =
+            s.evaluate(&self.sites.obstacles[s.obstacle], &law, &c, (fa, &fa.dual(0)), (fb, &fb.dual(at_b)))?;
         Some([(*fa, 0, out.force, out.moment_a), (*fb, at_b, -out.force, out.moment_b)])
     }
 
@@ -269,7 +270,7 @@ impl System {
         for k in 0..self.sites.all.len() {
             let s = &self.sites.all[k];
             let (a, b) = self.frames(s);
-            if s.gap(&a, &b) >= 0.0 {
+            if s.gap(&self.sites.obstacles[s.obstacle], &a, &b) >= 0.0 {
                 continue;
             }
             self.contacts += 1;
@@ -492,7 +493,7 @@ impl System {
             let s = &self.sites.all[site as usize];
             // Held by flat obstacles that stand still: the normal is the same everywhere.
             let (a, b) = (Frame::of(&self.model, &to.state, s.a), Frame::of(&self.model, &to.state, s.b));
-            self.held[node as usize] = Some((s.normal(&a, &b), site));
+            self.held[node as usize] = Some((s.normal(&self.sites.obstacles[s.obstacle], &a, &b), site));
         }
         for &site in &newton.released {
             self.released[site as usize] = true;
@@ -597,22 +598,23 @@ impl System {
             _ => false,
         };
         match s.a {
-            Owner::Node(n) if fixed && s.obstacle.is_flat() && s.direction.is_none() => Some(n),
+            Owner::Node(n) if fixed && s.flat && s.direction.is_none() => Some(n),
             _ => None,
         }
     }
 
-    /// Sum of contact forces on an owner at the end of the last step evaluated [N].
-    pub fn contact_force(&self, on: Owner) -> Vec3 {
+    /// Sum of contact forces on an owner, by anything or by one other, at the end of the last step evaluated [N].
+    pub fn contact_force(&self, on: Owner, by: Option<Owner>) -> Vec3 {
         let mut sum = Vec3::ZERO;
         for (k, s) in self.sites.all.iter().enumerate() {
-            let sign = match (self.model.whole(s.a) == on, self.model.whole(s.b) == on) {
-                (true, _) => 1.0,
-                (_, true) => -1.0,
+            let (a, b) = (self.model.whole(s.a), self.model.whole(s.b));
+            let sign = match (a == on, b == on) {
+                (true, _) if by.is_none_or(|o| o == b) => 1.0,
+                (_, true) if by.is_none_or(|o| o == a) => -1.0,
                 _ => continue,
             };
             let (a, b) = self.frames(s);
-            if s.gap(&a, &b) >= 0.0 {
+            if s.gap(&self.sites.obstacles[s.obstacle], &a, &b) >= 0.0 {
                 continue;
             }
             if let Some([side, _]) = self.site_force::<0>(k, &a, &b) {

@@ -1,0 +1,105 @@
+//! ADD-F2: a soft puck dropped onto an incline, by all contact models.
+
+use crate::bench::{Context, Experiment, Row};
+use crate::clock::Stopwatch;
+use crate::failure::{Result, error};
+use crate::output::csv_number;
+use crate::svg::{Mark, Plot};
+use stiction::elastic::{Law, Material};
+use stiction::mesh::shapes;
+use stiction::scene::SoftBody;
+use stiction::solvers::penalty::{FrictionModel, Phase, Settings, System};
+use stiction::{Body, Geometry, Scene, Vec3};
+
+/// The registry entry.
+pub const EXPERIMENT: Experiment = Experiment {
+    id: "ADD-F2",
+    title: "soft puck on an incline: linear, tanh and hybrid friction",
+    claim: "ADD, Fig. 2: penalty friction creeps at about 1 mm/s, hybrid does not; hybrid costs 1.19 × linear",
+    run,
+};
+
+const MU: f64 = 0.4;
+/// Below atan 0.4 = 21.8°.
+const ANGLE: f64 = 15.0;
+const STIFFNESS: f64 = 1e2;
+const DT: f64 = 5e-3;
+
+fn run(ctx: &mut Context) -> Result<Vec<Row>> {
+    let cells = ctx.pick([4, 4, 1], [8, 8, 2]);
+    let steps = ctx.pick(300, 500);
+    let a = f64::to_radians(ANGLE);
+    let defect = |e: &dyn std::fmt::Display| error(e, "this is a defect");
+    let mut rows = Vec::new();
+    let mut plot = Plot::new("Mean velocity down the incline", "t [s]", "v [m/s]");
+    let mut table = Vec::new();
+    let mut costs = Vec::new();
+    for friction in FrictionModel::ALL {
+        let mut scene = Scene { gravity: Vec3::new(a.sin(), 0.0, -a.cos()) * 9.81, ..Scene::default() };
+        scene.bodies.push(Body::new("floor", Geometry::Plane).fixed().with_friction(MU));
+        let size = Vec3::new(0.1, 0.1, 0.03);
+        let material =
+            Material { law: Law::NeoHookean { threshold: 0.1 }, young: 2.1e3, poisson: 0.3, density: 150.0 };
+        let mut puck = SoftBody::new("puck", shapes::block(cells, size), material);
+        puck.friction = MU;
+        puck.pose.translation = Vec3::new(0.0, 0.0, 0.02);
+        scene.solids.push(puck);
+        let model = scene.compile().map_err(|e| defect(&e))?;
+        let mass: f64 = model.nodes.iter().map(|n| n.mass).sum();
+        let bottom = model.solids[0].rest.iter().filter(|x| x.z < 1e-9).count();
+        let tets = model.solids[0].tets.len();
+        let settings = Settings { friction, stiffness: STIFFNESS, ..Settings::default() };
+        let mut system = System::new(model, settings, DT).map_err(|e| defect(&e))?;
+        let mut phase = system.start();
+        let mut next = Phase::default();
+        let (mut iterations, mut unsolved, mut curve) = (0, 0, Vec::new());
+        let clock = Stopwatch::start();
+        let mut tails = Vec::new();
+        let mut held = 0;
+        for i in 0..steps {
+            let newton = system.step(&phase, i, &mut next).map_err(|e| defect(&e))?;
+            iterations += newton.iterations;
+            unsolved += usize::from(!newton.status.is_solved());
+            held = newton.stuck.len();
+            if i == 60 || i == 150 {
+                tails.push((i, newton.history.clone(), newton.residual));
+            }
+            std::mem::swap(&mut phase, &mut next);
+            let nodes = &system.model().nodes;
+            let mean: f64 = nodes.iter().map(|n| n.mass * phase.state.v[n.dof]).sum::<f64>() / mass;
+            curve.push((phase.state.t, mean));
+        }
+        let cpu = clock.elapsed();
+        costs.push(cpu.cpu.unwrap_or(cpu.wall));
+        let end: f64 = curve.iter().rev().take(20).map(|c| c.1.abs()).sum::<f64>() / 20.0;
+        let name = friction.name();
+        let creep = mass * 9.81 * a.sin() / (bottom as f64 * STIFFNESS * DT);
+        let row = Row::new(format!("{name}: speed at the end, {tets} tets"), end, "m/s");
+        rows.push(match friction {
+            FrictionModel::Linear => row
+                .against(format!("≈ 1 mm/s; closed form m g sin α/(N k_t) = {creep:.2e}"))
+                .accept("within 30 % of the closed form", (end / creep - 1.0).abs() < 0.3),
+            FrictionModel::Tanh => row.against("like linear, somewhat more"),
+            FrictionModel::Hybrid => row
+                .against("0")
+                .at_most(1e-6)
+                .because(format!("{held} of {bottom} nodes are held at the end")),
+        });
+        rows.push(Row::new(format!("{name}: Newton steps per step"), iterations as f64 / steps as f64, ""));
+        rows.push(Row::new(format!("{name}: steps that did not converge"), unsolved as f64, "").at_most(0.0));
+        for (step, history, last) in tails {
+            let h: Vec<String> = history.iter().chain([&last]).map(|r| format!("{r:.0e}")).collect();
+            rows.push(Row::remark(format!("{name}: ‖r‖ in step {step}"), h.join(" → ")));
+        }
+        for (t, v) in &curve {
+            table.push(vec![name.to_string(), csv_number(*t), csv_number(*v)]);
+        }
+        plot.add(name, Mark::Line, curve);
+    }
+    rows.push(
+        Row::new("CPU time of hybrid over linear", costs[2] / costs[0], "×").against("1.19 ×").at_most(1.5),
+    );
+    ctx.plot("speed", &plot)?;
+    ctx.csv("speed", &["model", "t", "v"], &table)?;
+    Ok(rows)
+}

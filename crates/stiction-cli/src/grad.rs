@@ -1,0 +1,201 @@
+//! `stiction grad`: derivatives of a scene's motion, checked by finite differences and Taylor's test.
+
+use crate::args::{SceneArgs, StepArgs};
+use crate::failure::{Outcome, Result, error};
+use crate::output::print;
+use crate::table::{Paint, Table, number};
+use clap::Args;
+use serde_json::json;
+use stiction::coords::{BodyId, NodeId, SoftId};
+use stiction::diff::{Objective, Param, ParamSet, Term, check_grad};
+use stiction::scene::{Model, Owner};
+use stiction::solvers::penalty::{Bdf, FrictionModel, Settings, System};
+use stiction::{State, Vec3};
+
+/// Arguments of `grad`.
+#[derive(Args)]
+#[command(after_help = "\
+The objective is ½ Σ |x(T) − x(0)|² over the centres of all that moves. Contacts are smooth (ADD): derivatives come from the
+adjoint, from direct sensitivities and from central differences at their best step.
+
+Examples:
+  stiction grad bounce --steps 50
+  stiction grad my.toml --bdf2 --friction tanh --json")]
+pub struct GradArgs {
+    #[command(flatten)]
+    scene: SceneArgs,
+
+    #[command(flatten)]
+    step: StepArgs,
+
+    /// Steps to run
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    steps: usize,
+
+    /// Second-order backward differences instead of implicit Euler
+    #[arg(long)]
+    bdf2: bool,
+
+    /// Friction model: linear, tanh or hybrid
+    #[arg(long, value_name = "NAME", default_value = "linear", value_parser = friction)]
+    friction: FrictionModel,
+
+    /// Normal stiffness of contacts [N/m]; from the weights of the scene by default
+    #[arg(long, value_name = "K", value_parser = crate::args::positive)]
+    stiffness: Option<f64>,
+
+    /// Print one JSON object instead of the table
+    #[arg(long)]
+    json: bool,
+}
+
+fn friction(name: &str) -> std::result::Result<FrictionModel, String> {
+    let all = FrictionModel::ALL;
+    all.into_iter()
+        .find(|f| f.name() == name)
+        .ok_or_else(|| "it is one of linear, tanh and hybrid".to_string())
+}
+
+/// Everything that moves, as owners.
+fn movers(model: &Model) -> Vec<Owner> {
+    let bodies = (0..model.bodies.len()).filter(|b| model.bodies[*b].block.is_some());
+    let bodies = bodies.map(|b| Owner::Body(BodyId(b as u32)));
+    let particles = (0..model.nodes.len()).filter(|n| model.nodes[*n].solid.is_none());
+    let particles = particles.map(|n| Owner::Node(NodeId(n as u32)));
+    let solids = (0..model.solids.len()).filter(|s| !model.solids[*s].nodes.is_empty());
+    let solids = solids.map(|s| Owner::Solid(SoftId(s as u32)));
+    bodies.chain(particles).chain(solids).collect()
+}
+
+/// ½ Σ |x(T) − x(0)|² over the centres of owners.
+struct Travel {
+    owners: Vec<Owner>,
+    steps: usize,
+    initial: State,
+}
+
+impl Objective for Travel {
+    fn terms(&self, model: &Model, step: usize, state: &State, out: &mut Vec<Term>) {
+        if step != self.steps {
+            return;
+        }
+        for owner in &self.owners {
+            for n in Vec3::AXES {
+                let start = Term::centre(model, &self.initial, *owner, n, 0.0, 1.0).value;
+                out.push(Term::centre(model, state, *owner, n, start, 1.0));
+            }
+        }
+    }
+}
+
+/// The parameters of a scene that are checked: materials, friction, contact, masses, and how the first few things start.
+fn parameters(system: &System) -> Vec<Param> {
+    let model = system.model();
+    let mut all = vec![Param::ContactStiffness, Param::Gravity(2)];
+    if system.settings().damping.coefficient() > 0.0 {
+        all.push(Param::ContactDamping);
+    }
+    all.extend((0..system.sites().pairs.len().min(MOST)).map(Param::Friction));
+    for (i, s) in model.solids.iter().enumerate().filter(|(_, s)| !s.tets.is_empty()).take(MOST) {
+        let id = SoftId(i as u32);
+        all.extend([Param::Young(id), Param::Poisson(id), Param::Density(id)]);
+        if s.elements.damping().viscosity > 0.0 {
+            all.push(Param::Viscosity(id));
+        }
+    }
+    for owner in movers(model).into_iter().take(MOST) {
+        if let Owner::Body(b) = owner {
+            all.extend([
+                Param::Mass(b),
+                Param::Moment(b, 1),
+                Param::Orientation(owner, 1),
+                Param::Spin(owner, 1),
+            ]);
+        }
+        all.extend([Param::Position(owner, 2), Param::Velocity(owner, 0), Param::Velocity(owner, 2)]);
+    }
+    let motors = model.joints.iter().enumerate().filter(|(_, j)| j.motor.is_some());
+    all.extend(motors.map(|(j, _)| Param::MotorTarget(j)).take(MOST));
+    all.extend(
+        (0..model.springs.len().min(MOST)).flat_map(|s| [Param::SpringStiffness(s), Param::SpringRest(s)]),
+    );
+    all
+}
+
+/// Most of a kind that are checked.
+const MOST: usize = 4;
+/// What counts as right, relative to the derivative.
+const RIGHT: f64 = 1e-6;
+
+/// Checks the derivatives of a scene.
+pub fn grad(args: &GradArgs) -> Result<Outcome> {
+    let prepared = args.scene.prepare(&args.step)?;
+    let mut settings = Settings::for_model(&prepared.model);
+    settings.scheme = if args.bdf2 { Bdf::Two } else { Bdf::One };
+    settings.friction = args.friction;
+    settings.stiffness = args.stiffness.unwrap_or(settings.stiffness);
+    settings.tolerance = args.step.tol.unwrap_or(settings.tolerance);
+    let remedy = "change the scene, or choose another one";
+    let mut system =
+        System::new(prepared.model.clone(), settings, prepared.loaded.dt).map_err(|e| error(e, remedy))?;
+    let list = parameters(&system);
+    let mut set = ParamSet::new(&system, list).map_err(|e| error(e, remedy))?;
+    let objective = Travel {
+        owners: movers(&prepared.model),
+        steps: args.steps,
+        initial: prepared.model.initial.clone(),
+    };
+    if objective.owners.is_empty() {
+        return Err(error("nothing in this scene moves", "add a free body, particle or soft body"));
+    }
+    let check = check_grad(&mut system, &mut set, args.steps, &objective)
+        .map_err(|e| error(e, "shorten the run, soften contacts or choose a smaller dt"))?;
+    let good = |error: f64| error < RIGHT;
+    if args.json {
+        let rows: Vec<_> = check
+            .rows
+            .iter()
+            .map(|r| {
+                json!({ "parameter": r.name, "value": r.value, "adjoint": r.adjoint, "direct": r.direct,
+                        "difference": r.difference, "error": r.error, "taylor": r.slope, "right": good(r.error) })
+            })
+            .collect();
+        let all = json!({ "scene": prepared.name, "objective": check.value, "steps": args.steps,
+                          "residual": check.residual, "iterations": check.iterations, "rows": rows });
+        print(&format!("{all:#}\n"))?;
+    } else {
+        let paint = Paint::for_stdout();
+        let mut table = Table::with_header(&[
+            "parameter",
+            "value",
+            "adjoint",
+            "direct",
+            "differences",
+            "error",
+            "Taylor",
+            "",
+        ]);
+        for r in &check.rows {
+            let word = if good(r.error) { paint.good("right") } else { paint.bad("off") };
+            let cells = [number(r.value), format!("{:.6e}", r.adjoint), format!("{:.6e}", r.direct)];
+            let more = [
+                format!("{:.6e}", r.difference),
+                format!("{:.0e}", r.error),
+                format!("{:.1}", r.slope),
+                word,
+            ];
+            table.row(std::iter::once(r.name.clone()).chain(cells).chain(more));
+        }
+        print(&format!(
+            "{}\n\n{}\nobjective {:.6e} after {} steps; {} Newton steps; largest residual {:.0e} of what was asked for\n",
+            paint.bold(&prepared.name),
+            table.render(),
+            check.value,
+            args.steps,
+            check.iterations,
+            check.residual
+        ))?;
+    }
+    let all_right = check.residual <= 1.0 && check.rows.iter().all(|r| good(r.error));
+    Ok(if all_right { Outcome::Good } else { Outcome::Unsolved })
+}

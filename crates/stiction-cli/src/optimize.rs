@@ -1,0 +1,365 @@
+//! `stiction optimize`: fits numbers of a scene so that its motion does what a task asks for.
+
+use crate::args::{SceneArgs, StepArgs};
+use crate::failure::{Outcome, Result, error};
+use crate::output::{OutputDir, csv_line, csv_number, print};
+use crate::svg::{Mark, Plot, Scale};
+use crate::table::{Paint, Table, number};
+use clap::Args;
+use serde::Deserialize;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use stiction::diff::optimize::{
+    AdamSettings, Bounds, CmaSettings, End, LbfgsSettings, LevenbergSettings, Minimum, adam, cma_es, lbfgs,
+    levenberg_marquardt,
+};
+use stiction::diff::{Motion, Param, ParamSet, PointTarget, Tape};
+use stiction::scene::{Model, Owner};
+use stiction::solvers::penalty::{Bdf, FrictionModel, Settings, System};
+use stiction::{Vec3, coords};
+
+/// Arguments of `optimize`.
+#[derive(Args)]
+#[command(after_help = "\
+A task names a scene, an objective and parameters; `stiction optimize --example` prints one. Contacts are smooth (ADD), and
+gradients come from the adjoint.
+
+Examples:
+  stiction optimize throw
+  stiction optimize my-task.toml --out results
+  stiction optimize my-task.toml --resume results/fitted.json")]
+pub struct OptimizeArgs {
+    /// A built-in task (throw) or a .toml file
+    #[arg(required_unless_present = "example")]
+    task: Option<String>,
+
+    /// Print the built-in task `throw` as an example
+    #[arg(long)]
+    example: bool,
+
+    /// Start from the values of an earlier fit
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
+
+    /// Write the fitted values, the convergence curve and a plot into this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Print one JSON object instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+const THROW: &str = include_str!("../tasks/throw.toml");
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Task {
+    scene: String,
+    steps: usize,
+    dt: Option<f64>,
+    #[serde(default)]
+    method: Method,
+    #[serde(default = "evaluations")]
+    evaluations: usize,
+    #[serde(default)]
+    goal: f64,
+    /// Normal stiffness of contacts [N/m]; several are run one after the other, each from the answer of the last.
+    #[serde(default)]
+    stiffness: Vec<f64>,
+    #[serde(default = "first_order")]
+    bdf: u8,
+    #[serde(default)]
+    friction: FrictionModel,
+    objective: Aim,
+    parameter: Vec<Fit>,
+}
+
+fn evaluations() -> usize {
+    100
+}
+
+fn first_order() -> u8 {
+    1
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Method {
+    #[default]
+    Lbfgs,
+    Levenberg,
+    Adam,
+    Cma,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Aim {
+    of: String,
+    target: [f64; 3],
+    #[serde(default = "ones")]
+    weight: [f64; 3],
+    step: Option<usize>,
+}
+
+fn ones() -> [f64; 3] {
+    [1.0; 3]
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fit {
+    kind: String,
+    of: Option<String>,
+    with: Option<String>,
+    axis: Option<String>,
+    start: Option<f64>,
+    min: Option<f64>,
+    max: Option<f64>,
+}
+
+const KINDS: &str = "velocity, spin, position, turn, friction, young, poisson, density, viscosity, mass, \
+                     contact-stiffness, contact-damping, gravity";
+
+fn owner(model: &Model, name: &str) -> Result<Owner> {
+    let body =
+        model.bodies.iter().position(|b| b.name == name).map(|i| Owner::Body(coords::BodyId(i as u32)));
+    let solid =
+        model.solids.iter().position(|s| s.name == name).map(|i| Owner::Solid(coords::SoftId(i as u32)));
+    let node = model.nodes.iter().position(|n| n.name == name && n.solid.is_none());
+    let node = node.map(|i| Owner::Node(coords::NodeId(i as u32)));
+    body.or(solid).or(node).ok_or_else(|| {
+        let names =
+            model.bodies.iter().map(|b| b.name.as_str()).chain(model.solids.iter().map(|s| s.name.as_str()));
+        let list: Vec<&str> = names.take(12).collect();
+        error(format!("`{name}` is not in the scene"), format!("it has {}", list.join(", ")))
+    })
+}
+
+fn param(system: &System, f: &Fit) -> Result<Param> {
+    let model = system.model();
+    let missing = |key: &str| error(format!("parameter `{}` needs `{key}`", f.kind), "add it to the table");
+    let of = || -> Result<Owner> { owner(model, f.of.as_ref().ok_or_else(|| missing("of"))?) };
+    let axis = || match f.axis.as_deref() {
+        Some("x") => Ok(0),
+        Some("y") => Ok(1),
+        Some("z") => Ok(2),
+        Some(other) => Err(error(format!("axis `{other}`"), "it is x, y or z")),
+        None => Err(missing("axis")),
+    };
+    let solid = || match of()? {
+        Owner::Solid(s) => Ok(s),
+        _ => Err(error(format!("`{}` is of soft bodies", f.kind), "name a soft body")),
+    };
+    Ok(match f.kind.as_str() {
+        "velocity" => Param::Velocity(of()?, axis()?),
+        "spin" => Param::Spin(of()?, axis()?),
+        "position" => Param::Position(of()?, axis()?),
+        "turn" => Param::Orientation(of()?, axis()?),
+        "gravity" => Param::Gravity(axis()?),
+        "contact-stiffness" => Param::ContactStiffness,
+        "contact-damping" => Param::ContactDamping,
+        "young" => Param::Young(solid()?),
+        "poisson" => Param::Poisson(solid()?),
+        "density" => Param::Density(solid()?),
+        "viscosity" => Param::Viscosity(solid()?),
+        "mass" => match of()? {
+            Owner::Body(b) => Param::Mass(b),
+            _ => return Err(error("`mass` is of rigid bodies", "use `density` for soft bodies")),
+        },
+        "friction" => {
+            let (a, b) = (of()?, owner(model, f.with.as_ref().ok_or_else(|| missing("with"))?)?);
+            let pair = system.sites().pairs.iter().position(|p| p.owners == (a, b) || p.owners == (b, a));
+            Param::Friction(pair.ok_or_else(|| error("these two never touch", "name a pair that can"))?)
+        }
+        other => {
+            return Err(error(format!("there is no parameter `{other}`"), format!("it is one of {KINDS}")));
+        }
+    })
+}
+
+/// Runs a task.
+pub fn optimize(args: &OptimizeArgs) -> Result<Outcome> {
+    if args.example {
+        return print(THROW);
+    }
+    let name = args.task.as_deref().unwrap_or_default();
+    let (text, folder) = match name {
+        "throw" => (THROW.to_string(), PathBuf::new()),
+        _ => {
+            let remedy = "give the path of a task, or the name of a built-in one: throw";
+            let text = std::fs::read_to_string(name).map_err(|e| error(format!("{name}: {e}"), remedy))?;
+            (text, Path::new(name).parent().map(Path::to_path_buf).unwrap_or_default())
+        }
+    };
+    let task: Task = toml::from_str(&text)
+        .map_err(|e| error(format!("{name}: {e}"), "see `stiction optimize --example` for the keys"))?;
+    let beside = folder.join(&task.scene);
+    let scene = if beside.exists() { beside.display().to_string() } else { task.scene.clone() };
+    let scene = SceneArgs { scene, overrides: Vec::new(), dt: task.dt };
+    let step = StepArgs { solver: None, tol: None, max_iter: None, scheme: None, threads: None };
+    let prepared = scene.prepare(&step)?;
+    let wrong = |e: stiction::SceneError| error(e, "change the task or the scene");
+    let mut settings = Settings::for_model(&prepared.model);
+    settings.scheme = if task.bdf == 2 { Bdf::Two } else { Bdf::One };
+    settings.friction = task.friction;
+    let mut system = System::new(prepared.model.clone(), settings, prepared.loaded.dt).map_err(wrong)?;
+    let params: Vec<Param> = task.parameter.iter().map(|f| param(&system, f)).collect::<Result<_>>()?;
+    if params.is_empty() {
+        return Err(error("the task has no parameters", "add a [[parameter]] table"));
+    }
+    let mut set = ParamSet::new(&system, params).map_err(wrong)?;
+    let names: Vec<String> = set.params.iter().map(|p| p.describe(&system)).collect();
+    let bounds = Bounds {
+        lo: task.parameter.iter().map(|f| f.min.unwrap_or(f64::NEG_INFINITY)).collect(),
+        hi: task.parameter.iter().map(|f| f.max.unwrap_or(f64::INFINITY)).collect(),
+    };
+    if let Some(i) = bounds.crossed() {
+        return Err(error(format!("{}: min is above max", names[i]), "swap them"));
+    }
+    let mut start: Vec<f64> =
+        task.parameter.iter().zip(&set.start).map(|(f, now)| f.start.unwrap_or(*now)).collect();
+    if let Some(file) = &args.resume {
+        start = resumed(file, &names)?;
+    }
+    if let Some(i) = (0..start.len()).find(|&i| start[i] < bounds.lo[i] || start[i] > bounds.hi[i]) {
+        return Err(error(
+            format!("{}: the start {} is outside of its bounds", names[i], number(start[i])),
+            "widen min and max, or set `start`",
+        ));
+    }
+    let objective = PointTarget {
+        owner: owner(system.model(), &task.objective.of)?,
+        step: task.objective.step.unwrap_or(task.steps),
+        target: Vec3::from_array(task.objective.target),
+        weight: Vec3::from_array(task.objective.weight),
+    };
+    if objective.step > task.steps {
+        return Err(error("the objective looks at a step after the last one", "raise `steps`"));
+    }
+    let stages = if task.stiffness.is_empty() { vec![settings.stiffness] } else { task.stiffness.clone() };
+    let mut history: Vec<(f64, f64)> = Vec::new();
+    let mut x = start.clone();
+    let mut last: Option<(Minimum, Vec<f64>)> = None;
+    for stiffness in &stages {
+        system.set_settings(Settings { stiffness: *stiffness, ..settings });
+        let found = minimise(&task, &mut system, &mut set, &objective, &x, &bounds);
+        x.clone_from(&found.0.x);
+        let before = history.len();
+        history.extend(found.0.history.iter().enumerate().map(|(i, v)| ((before + i + 1) as f64, *v)));
+        last = Some(found);
+    }
+    let Some((minimum, spread)) = last else { return Err(error("no stiffness", "leave `stiffness` out")) };
+    report(args, name, &names, (&start, &minimum, &spread), &history)
+}
+
+fn resumed(file: &Path, names: &[String]) -> Result<Vec<f64>> {
+    let remedy = "give the fitted.json of an earlier run of the same task";
+    let bad = |what: String| error(format!("{}: {what}", file.display()), remedy);
+    let text = std::fs::read_to_string(file).map_err(|e| bad(e.to_string()))?;
+    let value: serde_json::Value = serde_json::from_str(&text).map_err(|e| bad(e.to_string()))?;
+    names
+        .iter()
+        .map(|n| value["fitted"][n]["value"].as_f64().ok_or_else(|| bad(format!("it has no `{n}`"))))
+        .collect()
+}
+
+/// One minimisation; deviations of parameters where the method knows them.
+fn minimise(
+    task: &Task,
+    system: &mut System,
+    set: &mut ParamSet,
+    objective: &PointTarget,
+    x: &[f64],
+    bounds: &Bounds,
+) -> (Minimum, Vec<f64>) {
+    let (n, steps) = (x.len(), task.steps);
+    let gradient = |x: &[f64]| {
+        let run = set
+            .apply(system, x)
+            .ok()
+            .and_then(|()| Motion::run(system, set, steps, Tape::Full).ok()?.gradient(objective).ok());
+        run.map_or((f64::NAN, vec![f64::NAN; n]), |g| (g.value, g.gradient))
+    };
+    let (evaluations, goal) = (task.evaluations, task.goal);
+    let unknown = vec![f64::INFINITY; n];
+    match task.method {
+        Method::Lbfgs => {
+            let s = LbfgsSettings { evaluations, goal, ..LbfgsSettings::default() };
+            (lbfgs(x, bounds, &s, gradient), unknown)
+        }
+        Method::Adam => {
+            let s = AdamSettings { evaluations, goal, ..AdamSettings::default() };
+            (adam(x, bounds, &s, gradient), unknown)
+        }
+        Method::Cma => {
+            let spread: Vec<f64> = x.iter().map(|x| 0.1 * x.abs().max(1.0)).collect();
+            let s = CmaSettings { evaluations, goal, ..CmaSettings::default() };
+            let mut gradient = gradient;
+            (cma_es(x, &spread, bounds, &s, |x| gradient(x).0), unknown)
+        }
+        Method::Levenberg => {
+            let unit: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| f64::from(i == j)).collect()).collect();
+            let rows = |x: &[f64]| {
+                let run = set.apply(system, x).ok().and_then(|()| {
+                    Motion::run(system, set, steps, Tape::Full).ok()?.sensitivities(objective, &unit).ok()
+                });
+                run.unwrap_or((vec![f64::NAN], vec![vec![f64::NAN; n]]))
+            };
+            let s = LevenbergSettings { evaluations, goal, ..LevenbergSettings::default() };
+            levenberg_marquardt(x, bounds, &s, rows)
+        }
+    }
+}
+
+fn report(
+    args: &OptimizeArgs,
+    name: &str,
+    names: &[String],
+    (start, m, spread): (&[f64], &Minimum, &[f64]),
+    history: &[(f64, f64)],
+) -> Result<Outcome> {
+    let fitted: serde_json::Map<String, serde_json::Value> = names
+        .iter()
+        .enumerate()
+        .map(|(i, n)| {
+            let deviation = spread[i].is_finite().then_some(spread[i]);
+            (n.clone(), json!({ "start": start[i], "value": m.x[i], "deviation": deviation }))
+        })
+        .collect();
+    let first = history.first().map_or(f64::NAN, |h| h.1);
+    let all = json!({ "task": name, "objective": m.value, "at_start": first, "runs": history.len(),
+                      "end": m.end, "remark": m.end.describe(), "fitted": fitted });
+    if let Some(dir) = &args.out {
+        let mut out = OutputDir::create(dir)?;
+        out.write("fitted.json", &format!("{all:#}\n"))?;
+        let lines: String = history.iter().map(|(k, v)| csv_line(&[k.to_string(), csv_number(*v)])).collect();
+        out.write("convergence.csv", &(csv_line(&["run", "objective"]) + &lines))?;
+        let mut plot = Plot::new("Best objective", "runs", "Φ");
+        plot.y_scale = Scale::Log;
+        plot.add("Φ", Mark::Line, history.iter().map(|(k, v)| (*k, v.max(1e-30))).collect());
+        out.write("convergence.svg", &plot.to_svg())?;
+    }
+    if args.json {
+        print(&format!("{all:#}\n"))?;
+    } else {
+        let paint = Paint::for_stdout();
+        let mut table = Table::with_header(&["parameter", "start", "fitted", "± deviation"]);
+        for (i, n) in names.iter().enumerate() {
+            let deviation = if spread[i].is_finite() { number(spread[i]) } else { String::new() };
+            table.row([n.clone(), number(start[i]), format!("{:.8}", m.x[i]), deviation]);
+        }
+        print(&format!(
+            "{}\n\n{}\nobjective {} → {} in {} runs: {}\n",
+            paint.bold(name),
+            table.render(),
+            number(first),
+            number(m.value),
+            history.len(),
+            m.end.describe()
+        ))?;
+    }
+    let good = matches!(m.end, End::Goal | End::Stationary);
+    Ok(if good { Outcome::Good } else { Outcome::Unsolved })
+}
