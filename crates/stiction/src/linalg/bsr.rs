@@ -192,7 +192,8 @@ mod tests {
         // A band of random width, so that pieces reach into each other.
         let n = 300;
         let (mut start, mut col) = (vec![0], Vec::new());
-        let near = |i: usize, j: usize| i.abs_diff(j) <= 1 || (i.abs_diff(j) <= 40 && (i + j) % 7 == 0);
+        let near =
+            |i: usize, j: usize| i.abs_diff(j) <= 1 || (i.abs_diff(j) <= 40 && (i + j).is_multiple_of(7));
         for i in 0..n {
             col.extend((0..n).filter(|&j| near(i, j)).map(|j| j as u32));
             start.push(col.len() as u32);

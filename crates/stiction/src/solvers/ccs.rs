@@ -189,7 +189,7 @@ impl ContactSolver for Ccs {
                 (self.lambda[c], self.z[c]) = (lambda, z);
             }
             report.iterations += 1;
-            if report.iterations % CHECK_EVERY == 0 || report.iterations == self.max_iterations {
+            if report.iterations.is_multiple_of(CHECK_EVERY) || report.iterations == self.max_iterations {
                 let error = self.measure(p);
                 let residual = error / self.judge.scale;
                 trace.record(TraceRecord {
@@ -204,7 +204,7 @@ impl ContactSolver for Ccs {
                     self.best.lambda.clone_from(&self.lambda);
                 }
             }
-            if report.iterations % BALANCE_EVERY == 0 {
+            if report.iterations.is_multiple_of(BALANCE_EVERY) {
                 let ratio = (apart / moved).sqrt();
                 if ratio.is_finite() && !(1.0 / UNBALANCED..UNBALANCED).contains(&ratio) {
                     let factor = ratio.clamp(0.1, 10.0);

@@ -13,7 +13,8 @@ pub enum Acceleration {
     None,
     /// Chebyshev's semi-iteration with an estimated radius (38)–(39).
     Chebyshev(Chebyshev),
-    /// Nesterov's momentum, restarted where it goes uphill. Needs eigenvalues of W A of at most one.
+    /// Nesterov's momentum, restarted where it goes uphill. Needs eigenvalues of W A of at most one, and loses its way
+    /// where stiff bodies slide on free rigid ones: friction has no potential.
     Nesterov,
     /// Anderson's mixing of this many images.
     Anderson(usize),
@@ -47,16 +48,19 @@ pub(in crate::solvers) struct Accelerator {
     theta: f64,
     /// ‖v − v_before‖ of the last two iterations.
     moves: [f64; 2],
+    weight: Vec<f64>,
     anderson: Anderson,
 }
 
 impl Accelerator {
-    /// Forgets the past. `weight` has the scale of each unknown in Anderson's norm.
+    /// Forgets the past. `weight` has the scale of each unknown in the norm in which moves are compared: about √diag A.
     pub fn start(&mut self, kind: Acceleration, v: &[f64], weight: &[f64]) {
         (self.l, self.nu, self.theta) = (0, 1.0, 1.0);
         self.moves = [0.0; 2];
         self.before.clear();
         self.before.extend_from_slice(v);
+        self.weight.clear();
+        self.weight.extend_from_slice(weight);
         if let Acceleration::Anderson(memory) = kind {
             self.anderson.start(memory, weight);
         }
@@ -113,8 +117,10 @@ impl Accelerator {
         let next = 0.5 * (1.0 + (1.0 + 4.0 * self.theta * self.theta).sqrt());
         let mut beta = (self.theta - 1.0) / next;
         self.theta = next;
+        // In the metric of W⁻¹, in which v − y is the gradient.
         let uphill: f64 = if self.l > 1 {
-            v.iter().zip(image).zip(&self.before).map(|((v, y), b)| (v - y) * (y - b)).sum()
+            let moves = v.iter().zip(image).zip(&self.before).zip(&self.weight);
+            moves.map(|(((v, y), b), w)| w * w * (v - y) * (y - b)).sum()
         } else {
             0.0
         };

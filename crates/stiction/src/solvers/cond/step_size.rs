@@ -53,7 +53,7 @@ impl StepSize {
         let first = match self {
             StepSize::BarzilaiBorwein1 => true,
             StepSize::BarzilaiBorwein2 => false,
-            _ => l % 2 == 0,
+            _ => l.is_multiple_of(2),
         };
         let alpha = if first { ss / sz } else { sz / zz };
         (alpha.is_finite() && alpha > 0.0).then_some(alpha)

@@ -8,9 +8,10 @@
 //! | stiff materials | more iterations | W is the lattice multigrid of [`soft`](crate::solvers::soft), Anderson on it |
 //! | stops on | the update | natural map and momentum error |
 //!
-//! Where A couples nothing W is its inverse, so that a solve is Gauss–Seidel on the bodies.
+//! Where A couples nothing W is its inverse, so that a solve is Gauss–Seidel on the bodies. Where stiff soft bodies slide on free
+//! rigid ones only Anderson's mixing converges in reasonable time; chains of links are better left to a factor.
 
-use super::acceleration::{Acceleration, Accelerator, Chebyshev};
+use super::acceleration::{Acceleration, Accelerator};
 use super::judge::Judge;
 use super::surrogate::Surrogate;
 use crate::contact::islands::Islands;
@@ -73,13 +74,11 @@ impl CondESettings {
 
 /// The error is measured this often.
 const CHECK_EVERY: usize = 10;
-/// An error that has grown by this over the best sends the iteration back there.
+/// An error that has grown by this over the least since the start sends the iteration back to the best …
 const STRAYED: f64 = 1e3;
-/// … and so do this many iterations without a better one. W is then shortened by `SHORTER`.
+/// … and after this many iterations without a lower one it starts afresh where it is. W is shortened by `SHORTER`.
 const STALE: usize = 400;
 const SHORTER: f64 = 0.6;
-/// Adapted step sizes stay within these factors of the scaled diagonal.
-const ADAPTED: [f64; 2] = [0.2, 5.0];
 
 /// An island with its buffers.
 #[derive(Default)]
@@ -212,7 +211,8 @@ impl Lane {
         let mut best = self.judge.measure(&self.island, &self.v, &self.lambda).worst();
         self.best.clone_from(&self.v);
         self.best_lambda.clone_from(&self.lambda);
-        let (mut iterations, mut found) = (0, 0);
+        // The least error since the last start, and when it was found.
+        let (mut iterations, mut found, mut low) = (0, 0, f64::INFINITY);
         if best > tolerance {
             self.surrogate.start(&self.island, radius, s.recycle);
             self.accelerator.start(acceleration, &self.v, &self.weight);
@@ -220,8 +220,12 @@ impl Lane {
         let every = if trace.wants() { 1 } else { CHECK_EVERY };
         while best > tolerance && iterations < s.max_iterations {
             self.island.a.mul(&self.v, &mut self.av);
-            if s.stand == Stand::DiagonalBarzilaiBorwein && coupled && iterations > 0 {
-                self.adapt();
+            if s.stand == Stand::DiagonalBarzilaiBorwein && coupled {
+                if iterations > 0 {
+                    self.adapt();
+                }
+                self.before[0].copy_from_slice(&self.v);
+                self.before[1].copy_from_slice(&self.av);
             }
             self.surrogate.image(&self.island, &self.v, &self.av, &mut self.lambda, &mut self.image);
             self.accelerator.advance(acceleration, &mut self.v, &self.image);
@@ -234,14 +238,20 @@ impl Lane {
             trace.record(TraceRecord { stage: "cond-e", iteration: iterations, factorizations: 0, residual });
             if error < best {
                 best = error;
-                found = iterations;
                 self.best.clone_from(&self.image);
                 self.best_lambda.clone_from(&self.lambda);
-            } else if coupled && (!error.is_finite() || error > STRAYED * best || iterations > found + STALE)
-            {
-                found = iterations;
-                self.v.clone_from(&self.best);
-                self.lambda.clone_from(&self.best_lambda);
+            }
+            if error < low {
+                (low, found) = (error, iterations);
+                continue;
+            }
+            let strayed = !error.is_finite() || error > STRAYED * low;
+            if coupled && (strayed || iterations > found + STALE) {
+                if strayed {
+                    self.v.clone_from(&self.best);
+                    self.lambda.clone_from(&self.best_lambda);
+                }
+                (low, found) = (f64::INFINITY, iterations);
                 self.surrogate.shrink(&self.island, SHORTER);
                 self.accelerator.start(acceleration, &self.v, &self.weight);
             }
@@ -255,33 +265,40 @@ impl Lane {
         }
     }
 
-    /// W of each node from the last move s and z = A s: ‖s_i‖²/s_i·z_i, blended with the old one and bounded.
+    /// W of each node from the last move s and z = A s: ‖s_i‖²/s_i·z_i, kept between the two step sizes of Barzilai and
+    /// Borwein in the metric of the diagonal.
     fn adapt(&mut self) {
-        let [v, av] = &mut self.before;
+        let [v, av] = &self.before;
         let (now, a_now) = (&self.v, &self.av);
         let island = &self.island;
-        self.surrogate.set_nodes(island, |i, old| {
-            let (mut ss, mut sz) = (0.0, 0.0);
+        let own = |i: usize| {
+            let d = island.a.diagonal(i);
+            3.0 / (d[0] + d[4] + d[8])
+        };
+        let node = |i: usize| {
+            let (mut ss, mut sz, mut zz) = (0.0, 0.0, 0.0);
             for k in 3 * i..3 * i + 3 {
                 let (s, z) = (now[k] - v[k], a_now[k] - av[k]);
                 ss += s * s;
                 sz += s * z;
+                zz += z * z;
             }
-            let d = island.a.diagonal(i);
-            let own = 3.0 / (d[0] + d[4] + d[8]);
-            let wish = if sz > 0.0 && ss > 0.0 { ss / sz } else { old };
-            (0.5 * (old + wish)).clamp(ADAPTED[0] * own, ADAPTED[1] * own)
-        });
-        v.copy_from_slice(now);
-        av.copy_from_slice(a_now);
-    }
-}
-
-/// COND-E with Chebyshev's acceleration, the nearest relative of what was printed.
-pub fn chebyshev() -> CondESettings {
-    CondESettings {
-        acceleration: Acceleration::Chebyshev(Chebyshev::default()),
-        stand: Stand::Diagonal,
-        ..CondESettings::default()
+            (ss, sz, zz)
+        };
+        let (mut size, mut work, mut push) = (0.0, 0.0, 0.0);
+        for i in 0..island.nodes {
+            let ((ss, sz, zz), w) = (node(i), own(i));
+            size += ss / w;
+            work += sz;
+            push += zz * w;
+        }
+        let (long, short) = (size / work, work / push);
+        if long.is_finite() && short > 0.0 && short <= long {
+            self.surrogate.set_nodes(island, |i, _| {
+                let (ss, sz, _) = node(i);
+                let wish = if sz > 0.0 && ss > 0.0 { ss / sz / own(i) } else { short };
+                wish.clamp(short, long) * own(i)
+            });
+        }
     }
 }
