@@ -6,6 +6,8 @@ mod memory;
 mod particles;
 mod residuals;
 mod rings;
+mod speed;
+mod sweeps;
 
 use super::Experiment;
 
@@ -17,10 +19,13 @@ pub static EXPERIMENTS: &[Experiment] = &[
     residuals::EXPERIMENT,
     ablation::INTERVALS,
     ablation::MINRES,
+    sweeps::TIME_STEPS,
+    sweeps::STIFFNESS,
     rings::EXPERIMENT,
     rings::STIFF,
     delassus::EXPERIMENT,
     memory::EXPERIMENT,
+    speed::EXPERIMENT,
 ];
 
 use stiction::Vec3;
