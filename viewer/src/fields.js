@@ -28,11 +28,11 @@ export function colour(x, out, at) {
 export function strainGauge(mesh, onSurface) {
   const { vertices: x, tets } = mesh, near = [];
   for (let t = 0; t < tets.length; t += 4) {
-    if ([0, 1, 2, 3].some((k) => onSurface[tets[t + k]] >= 0)) near.push(t);
+    if (onSurface[tets[t]] >= 0 || onSurface[tets[t + 1]] >= 0 || onSurface[tets[t + 2]] >= 0 || onSurface[tets[t + 3]] >= 0) near.push(t);
   }
   const inverse = new Float64Array(9 * near.length), m = new Float64Array(9);
   near.forEach((t, i) => invert(edges(x, tets, t, 0, m), inverse, 9 * i));
-  return { near, inverse };
+  return { near: Uint32Array.from(near), inverse };
 }
 
 /** Edges from the first corner, as columns of `m`. */
@@ -57,16 +57,22 @@ export function elastic(kind, solid, mesh, gauge, points, first, place, count, o
   if (kind === "stress" && !solid.material) return null;
   const { tets } = mesh, sums = new Float64Array(count), n = new Uint16Array(count);
   const stress = kind === "stress" ? stressOf(solid.material) : null;
-  const F = new Float64Array(9), D = new Float64Array(9), I = gauge.inverse;
-  gauge.near.forEach((t, i) => {
-    edges(points, tets, t, first, D);
-    for (let r = 0; r < 3; r++) for (let c = 0, k = 9 * i; c < 3; c++) F[3 * r + c] = D[3 * r] * I[k + c] + D[3 * r + 1] * I[k + 3 + c] + D[3 * r + 2] * I[k + 6 + c];
+  const F = new Float64Array(9), { near, inverse: I } = gauge;
+  for (let i = 0; i < near.length; i++) {
+    const t = near[i], k = 9 * i, o = first + 3 * tets[t], p = first + 3 * tets[t + 1], q = first + 3 * tets[t + 2], r = first + 3 * tets[t + 3];
+    for (let c = 0; c < 3; c++) {
+      // Row c of F: edges now times the inverse of the edges at rest.
+      const u = points[p + c] - points[o + c], v = points[q + c] - points[o + c], w = points[r + c] - points[o + c];
+      F[3 * c] = u * I[k] + v * I[k + 3] + w * I[k + 6];
+      F[3 * c + 1] = u * I[k + 1] + v * I[k + 4] + w * I[k + 7];
+      F[3 * c + 2] = u * I[k + 2] + v * I[k + 5] + w * I[k + 8];
+    }
     const value = stress ? stress(F) : greenStrain(F);
-    for (let k = 0; k < 4; k++) {
-      const s = place[tets[t + k]];
+    for (let j = 0; j < 4; j++) {
+      const s = place[tets[t + j]];
       if (s >= 0) { sums[s] += value; n[s]++; }
     }
-  });
+  }
   for (let s = 0; s < count; s++) out[s] = n[s] ? sums[s] / n[s] : 0;
   return out;
 }

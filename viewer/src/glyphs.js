@@ -77,7 +77,8 @@ export class Glyphs {
 
   poseContacts({ contacts: n, contact: f, parts }, show, force) {
     const m = new THREE.Matrix4(), q = new THREE.Quaternion(), p = new THREE.Vector3(), d = new THREE.Vector3(), size = new THREE.Vector3();
-    const R = this.radius, dot = DOT * R * Math.min(1, Math.sqrt(200 / Math.max(n, 1)));
+    // Where there are many, each is smaller.
+    const R = this.radius, crowd = Math.min(1, Math.sqrt(200 / Math.max(n, 1))), dot = DOT * R * crowd;
     const dots = this.dots.reset(show.contacts ? n : 0);
     for (let c = 0; c < dots.count; c++) dots.setMatrixAt(c, m.makeScale(dot, dot, dot).setPosition(f[12 * c + 2], f[12 * c + 3], f[12 * c + 4]));
     const shafts = this.shafts.reset(show.forces ? n : 0), tips = this.tips.reset(shafts.count);
@@ -90,7 +91,7 @@ export class Glyphs {
     for (let c = 0; c < shafts.count; c++) {
       const side = sideOf(c);
       d.fromArray(f, 12 * c + 8).multiplyScalar(side);
-      const length = Math.min(d.length() / force, LONGEST) * ARROW * R, thick = Math.min(THICK * R, 0.08 * length), head = Math.min(8 * thick, 0.45 * length);
+      const length = Math.min(d.length() / force, LONGEST) * ARROW * R, thick = Math.min(THICK * R * crowd, 0.08 * length), head = Math.min(8 * thick, 0.45 * length);
       q.setFromUnitVectors(Z, d.normalize());
       p.fromArray(f, 12 * c + 2);
       shafts.setMatrixAt(c, m.compose(p, q, size.set(thick, thick, Math.max(length - head, 1e-9))));

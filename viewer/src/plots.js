@@ -71,7 +71,7 @@ export class Plot {
     this.canvas.setAttribute("aria-label", `${g.name} over time`);
     this.curves = this.views.flatMap((v, side) => {
       const { columns, times } = v.recording;
-      const list = g.curves.map((c) => ({ name: c.slice(c.lastIndexOf(".") + 1), values: columns.get(c), times, side }));
+      const list = g.curves.map((c) => ({ name: c.slice(c.lastIndexOf(".") + 1).replace("_force", ""), values: columns.get(c), times, side }));
       if (g.total) list.push({ name: "total", values: times.map((_, i) => list.reduce((s, c) => s + c.values[i], 0)), times, side });
       return list;
     });
@@ -105,8 +105,11 @@ export class Plot {
   paint(g, w, h) {
     const { t, theme } = this, [low, high] = this.range, end = this.end;
     const style = getComputedStyle(document.documentElement), soft = style.getPropertyValue("--soft"), line = style.getPropertyValue("--line");
-    const X = (s) => 46 + (s / end) * (w - 58), Y = (v) => h - 8 - ((v - low) / (high - low)) * (h - 42);
     g.font = "11px system-ui, sans-serif";
+    // Names of curves stand beside the title, or below it where they do not fit.
+    const names = this.curves.filter((c) => !c.side).reduce((n, c) => n + g.measureText(c.name).width + 10, 0);
+    const row = names + TITLE < w ? 17 : 32;
+    const X = (s) => 46 + (s / end) * (w - 58), Y = (v) => h - 8 - ((v - low) / (high - low)) * (h - 25 - row);
     g.textAlign = "right";
     g.lineWidth = 1;
     for (const v of this.ticks) {
@@ -116,9 +119,6 @@ export class Plot {
       g.fillText(this.log ? `1e${v}` : number(v), 42, Y(v) + 4);
     }
     const inks = INKS[theme];
-    // Names of curves stand beside the title, or below it where they do not fit.
-    const names = this.curves.filter((c) => !c.side).reduce((n, c) => n + g.measureText(c.name).width + 10, 0);
-    const row = names + TITLE < w ? 17 : 32;
     let tag = w - 12;
     this.curves.forEach((c, k) => {
       const name = k % (this.curves.length / this.views.length);
@@ -144,6 +144,6 @@ export class Plot {
     });
     g.strokeStyle = style.getPropertyValue("--accent");
     g.lineWidth = 1;
-    g.beginPath(); g.moveTo(X(t), 24); g.lineTo(X(t), h - 6); g.stroke();
+    g.beginPath(); g.moveTo(X(t), row + 7); g.lineTo(X(t), h - 6); g.stroke();
   }
 }

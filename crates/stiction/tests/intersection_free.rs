@@ -6,9 +6,12 @@
 use stiction::collide::ccd::{edge_edge, vertex_face};
 use stiction::collide::{Continuous, inspect};
 use stiction::contact::samples::Rng;
+use stiction::coords::Pose;
 use stiction::mesh::edges;
-use stiction::scene::samples;
-use stiction::{Model, Scene, SimSettings, Simulation, SolverKind, SolverSettings, State, Vec3};
+use stiction::scene::{Sheet, samples};
+use stiction::{
+    Body, Geometry, Model, Scene, SimSettings, Simulation, SolverKind, SolverSettings, State, Vec3,
+};
 
 fn guarded() -> SimSettings {
     SimSettings { intersection_free: true, ..SimSettings::default() }
@@ -49,6 +52,26 @@ fn cloth_folds_onto_itself() {
 fn a_knot_is_drawn_tight() {
     let (sim, _) = watch(&samples::knotted_rope(80, 0.2), guarded(), 100, 2e-3);
     assert!(sim.report().contacts > 0, "the rope touches itself");
+}
+
+/// One sheet over a box, another across it: cloth on corners and edges of a rigid body, and cloth on cloth.
+#[test]
+fn cloth_lies_on_cloth_over_a_box() {
+    let mut scene = Scene { name: "two sheets".into(), gravity: Vec3::Z * -9.81, ..Scene::default() };
+    scene.bodies.push(Body::new("box", Geometry::Box { half: Vec3::splat(0.02) }).fixed());
+    for (name, height, turn) in [("lower", 0.023, 0.3), ("upper", 0.027, 1.0)] {
+        let mut sheet = Sheet { thickness: 5e-4, damping: 1e-3, ..Sheet::new(name, [6, 6], [0.06, 0.06]) };
+        sheet.pose = Pose::from_parts(Vec3::Z * height, stiction::Quat::from_rotation_z(turn));
+        scene.sheets.push(sheet);
+    }
+    let (sim, held) = watch(&scene, guarded(), 60, 4e-3);
+    assert!(held < 0.5, "{held}");
+    let mean = |k: u32| {
+        let solid = &sim.model().solids[k as usize];
+        let z: f64 = solid.vertices.iter().map(|a| a.position(sim.model(), sim.state()).z).sum();
+        z / solid.vertices.len() as f64
+    };
+    assert!(mean(1) > mean(0), "the upper one stays above");
 }
 
 /// Rings thrown at each other at 10 m/s with steps of 5 ms, 50 mm per step through rings of 8 mm, by a solver that gives up

@@ -2,8 +2,9 @@
 //! rate, and `view.html`, which plays it.
 
 use crate::failure::Result;
-use crate::output::{OutputDir, OutputFile, csv_line, csv_number};
+use crate::output::{OutputDir, OutputFile, csv_line};
 use crate::record::Pace;
+use std::fmt::Write as _;
 use std::path::Path;
 use stiction::sim::StageTimes;
 use stiction::{Model, Simulation};
@@ -18,18 +19,29 @@ pub struct RunFiles {
     pace: Pace,
     /// The last step is in the recording.
     complete: bool,
+    /// Buffers of a row.
     values: Vec<f64>,
+    line: String,
+}
+
+/// Appends numbers, as short as reading them back exactly allows, and ends the row. Writing to a text cannot fail.
+fn end_row<'a>(line: &mut String, numbers: impl IntoIterator<Item = &'a f64>) {
+    for x in numbers {
+        let _ = write!(line, ",{x:?}");
+    }
+    line.push('\n');
 }
 
 /// Frames per second of simulation, unless asked for otherwise: as many as a screen shows.
 pub const DEFAULT_RATE: f64 = 60.0;
 
-const REPORT_COLUMNS: [&str; 20] = [
+const REPORT_COLUMNS: [&str; 21] = [
     "step",
     "t",
     "contacts",
     "joints",
     "islands",
+    "asleep",
     "iterations",
     "factorizations",
     "status",
@@ -60,8 +72,9 @@ impl RunFiles {
         }
         sensors.put(&csv_line(&header))?;
         let recording = recording::Writer::create(&dir.part("recording.stic")?, model, extra)?;
-        let (pace, complete, values) = (Pace::new(rate), true, Vec::new());
-        Ok(RunFiles { dir, report, sensors, recording, pace, complete, values })
+        let (pace, complete) = (Pace::new(rate), true);
+        let (values, line) = (Vec::new(), String::new());
+        Ok(RunFiles { dir, report, sensors, recording, pace, complete, values, line })
     }
 
     /// The state before the first step.
@@ -78,16 +91,10 @@ impl RunFiles {
     /// One row for the step just taken.
     pub fn add(&mut self, sim: &Simulation) -> Result<()> {
         let r = sim.report();
-        let mut row = vec![
-            r.step.to_string(),
-            csv_number(r.t),
-            r.contacts.to_string(),
-            r.joints.to_string(),
-            r.islands.to_string(),
-            r.iterations.to_string(),
-            r.factorizations.to_string(),
-            r.status.word().to_string(),
-        ];
+        let line = &mut self.line;
+        line.clear();
+        let _ = write!(line, "{},{:?},{},{},{},{}", r.step, r.t, r.contacts, r.joints, r.islands, r.asleep);
+        let _ = write!(line, ",{},{},{}", r.iterations, r.factorizations, r.status.word());
         let numbers = [
             r.residuals.natural,
             r.residuals.momentum,
@@ -102,16 +109,17 @@ impl RunFiles {
             r.energy.total(),
             r.times.total(),
         ];
-        row.extend(numbers.iter().chain(&r.times.to_array()).map(|x| csv_number(*x)));
-        self.report.put(&csv_line(&row))?;
+        end_row(line, numbers.iter().chain(&r.times.to_array()));
+        self.report.put(line)?;
 
         self.values.clear();
         for i in 0..sim.model().sensors.len() {
             sim.read_sensor(i, &mut self.values);
         }
-        let mut row = vec![r.step.to_string(), csv_number(r.t)];
-        row.extend(self.values.iter().map(|x| csv_number(*x)));
-        self.sensors.put(&csv_line(&row))?;
+        line.clear();
+        let _ = write!(line, "{},{:?}", r.step, r.t);
+        end_row(line, &self.values);
+        self.sensors.put(line)?;
         self.complete = false;
         if self.pace.is_due(sim.state().t) {
             self.frame(sim)?;

@@ -28,13 +28,14 @@ h1 { font-size: 26px; letter-spacing: -.01em; margin: 0 0 4px; } h2 { font-size:
 .all { display: grid; grid-template-columns: repeat(auto-fill, minmax(300px, 1fr)); gap: 18px; margin-top: 20px; }
 article { background: var(--card); border: 1px solid var(--line); border-radius: 12px; overflow: hidden;
   display: flex; flex-direction: column; }
-img { display: block; width: 100%; aspect-ratio: 8 / 5; object-fit: cover; background: var(--line); }
+img { display: block; width: 100%; height: auto; background: var(--line); }
 .words { padding: 12px 16px 14px; display: flex; flex-direction: column; gap: 8px; flex: 1; }
 p { margin: 0; color: var(--soft); } .words p { flex: 1; }
-code { display: block; background: var(--paper); border-radius: 6px; padding: 4px 8px; overflow-x: auto; white-space: nowrap; }
+code { display: block; background: var(--paper); border-radius: 6px; padding: 4px 8px; overflow-x: auto; white-space: nowrap;
+  font-size: 13px; }
 dl { display: grid; grid-template-columns: auto 1fr; gap: 0 12px; margin: 0; font-size: 13px; }
 dt { color: var(--soft); } dd { margin: 0; text-align: right; font-variant-numeric: tabular-nums; }
-.bad { color: #d9480f; } a { color: inherit; }
+.bad { color: #d9480f; } a { color: inherit; text-decoration: none; } h2 a:hover { text-decoration: underline; }
 ";
 
 /// Writes `index.html`, and of each scene `NAME.html`, which plays it, and `NAME.png`.
@@ -53,7 +54,7 @@ pub fn write(dir: &Path, limit: f64) -> Result<Outcome> {
         page::write(&dir.join(format!("{}.html", entry.name)), std::slice::from_ref(&recording))?;
         let mut picture = String::new();
         if let Some(b) = &browser {
-            let hash = format!("t={}&theme=light&ui=0", 0.5 * done.time);
+            let hash = format!("t={}&theme=light&ui=0&contacts=0&forces=0", 0.5 * done.time);
             draw(b, &recording, &hash, SIZE, &dir.join(format!("{}.png", entry.name)))?;
             picture = format!(
                 "<img src=\"{}.png\" alt=\"{}\" width=\"{}\" height=\"{}\" loading=\"lazy\">",
@@ -106,7 +107,7 @@ fn card(entry: &gallery::Entry, done: &Recorded, picture: &str) -> String {
     format!(
         "<article id=\"{name}\"><a href=\"{name}.html\" aria-label=\"Play {name}\">{picture}</a>\
          <div class=\"words\"><h2><a href=\"{name}.html\">{}</a></h2><p>{}</p>\
-         <code>stiction run {name} --out runs/{name}</code><dl>{rows}</dl></div></article>\n",
+         <code>stiction run {name} --out DIR</code><dl>{rows}</dl></div></article>\n",
         escape(entry.title),
         escape(&entry.description())
     )

@@ -4,5 +4,6 @@ mod bad_input;
 mod bench_harness;
 mod common;
 mod gradients;
+mod mesh_tools;
 mod recordings;
 mod run_scene;

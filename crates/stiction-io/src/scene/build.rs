@@ -2,7 +2,7 @@
 
 use super::file::{
     Body as BodyTable, Defaults, Friction, Keyframe as KeyframeTable, MeshKind, Motion as MotionTable,
-    SceneFile, SensorKind, Shape as ShapeTable, ShapeKind,
+    SceneFile, SensorKind, Shape as ShapeTable, ShapeKind, Sleep as SleepTable,
 };
 use super::overrides::Source;
 use super::places::Places;
@@ -17,6 +17,7 @@ use stiction::scene::{
     Body, ContactSettings, Force, Heightfield, Keyframe, MassSpec, Motion, PairRule, Particle, Reads, Sensor,
     Shape, SurfaceFriction,
 };
+use stiction::sim::Sleep;
 use stiction::{Geometry, Mat3, Pose, Quat, Scene, SimSettings, SolverSettings, Vec3};
 use toml::Spanned;
 
@@ -143,6 +144,7 @@ impl<'a> Builder<'a> {
             dt: f.time.dt.map_or(DT, |x| x.0),
             duration: f.time.duration.map_or(DURATION, |x| x.0),
             settings: SimSettings {
+                sleep: f.time.sleep.as_ref().map(sleep),
                 scheme: f.time.scheme.unwrap_or_default(),
                 linearizations: f.time.linearizations.map_or(1, |n| n.0),
                 intersection_free: f.time.intersection_free.unwrap_or(false),
@@ -445,6 +447,12 @@ fn contact_settings(f: &SceneFile) -> ContactSettings {
         combine_friction: c.combine_friction.unwrap_or(d.combine_friction),
         combine_restitution: c.combine_restitution.unwrap_or(d.combine_restitution),
     }
+}
+
+/// When bodies may fall asleep.
+fn sleep(s: &SleepTable) -> Sleep {
+    let d = Sleep::default();
+    Sleep { speed: s.speed.map_or(d.speed, |x| x.0), time: s.time.map_or(d.time, |x| x.0) }
 }
 
 pub(super) fn pose(position: Option<Triple>, rotation: Option<Rotation>) -> Pose {

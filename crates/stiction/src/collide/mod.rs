@@ -37,6 +37,19 @@ pub use rigid::Collider;
 use crate::contact::{ContactKey, Friction};
 use crate::coords::Anchor;
 use crate::linalg::{Mat3, Vec3};
+use rayon::prelude::*;
+
+/// With fewer vertices than this in all, handing work to other threads costs more than it gains.
+const SHARED_VERTICES: usize = 4000;
+
+/// Does something to each item, on several threads where `shared`. The result is the same.
+fn for_each<T: Send>(items: &mut [T], shared: bool, f: impl Fn(&mut T) + Sync + Send) {
+    if shared {
+        items.par_iter_mut().for_each(f);
+    } else {
+        items.iter_mut().for_each(f);
+    }
+}
 
 /// A pair of material points that touch or may touch within the step.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -46,6 +46,8 @@ pub struct Collider {
     surfaces: Surfaces,
     /// Contacts that were found on the way: their lever arms there, sorted by key.
     pub(super) met: Vec<(ContactKey, [Vec3; 2])>,
+    /// Bodies that sleep; nobody where it is empty.
+    asleep: Vec<bool>,
 }
 
 /// Where an owner is and how it moves within the step.
@@ -55,6 +57,7 @@ pub(super) struct Frame {
     pub v: Vec3,
     pub w: Vec3,
     moves_freely: bool,
+    sleeps: bool,
 }
 
 /// Buffers of one share of the pairs.
@@ -114,7 +117,14 @@ impl Collider {
             pairs: Vec::new(),
             workers: vec![Worker::default()],
             met: Vec::new(),
+            asleep: Vec::new(),
         }
+    }
+
+    /// Says which bodies sleep, in their order: no contacts are sought among them and what does not move.
+    pub fn set_asleep(&mut self, asleep: impl Iterator<Item = bool>) {
+        self.asleep.clear();
+        self.asleep.extend(asleep);
     }
 
     /// All contacts that may act within the next `h` seconds, sorted by key.
@@ -182,13 +192,14 @@ impl Collider {
                     - b.motion.pose_at(&b.start, state.t).translation)
                     / h;
             }
-            self.frames.push(Frame { pose, v, w, moves_freely: b.block.is_some() });
+            let sleeps = self.asleep.get(i).copied().unwrap_or(false);
+            self.frames.push(Frame { pose, v, w, moves_freely: b.block.is_some() && !sleeps, sleeps });
         }
         for i in 0..model.nodes.len() {
             let id = NodeId(i as u32);
             let pose = Pose::from_translation(model.node_position(state, id));
             let v = model.node_velocity(state, id);
-            self.frames.push(Frame { pose, v, w: Vec3::ZERO, moves_freely: true });
+            self.frames.push(Frame { pose, v, w: Vec3::ZERO, moves_freely: true, sleeps: false });
         }
         self.poses.clear();
         for s in &model.shapes {
@@ -222,10 +233,15 @@ impl Collider {
         let collide = |a: u32, b: u32| {
             let (a, b) = (model.shapes[a as usize].owner, model.shapes[b as usize].owner);
             let free = |o| frames[owner_index(model, o)].moves_freely;
+            // A driven body wakes who sleeps on it.
+            let stirs = |a, b| {
+                let (one, two) = (&frames[owner_index(model, a)], &frames[owner_index(model, b)]);
+                one.sleeps && !two.sleeps && (two.v != Vec3::ZERO || two.w != Vec3::ZERO)
+            };
             a != b
                 && !both_soft(model, a, b)
                 && !model.are_near_links(a, b)
-                && (free(a) || free(b))
+                && (free(a) || free(b) || stirs(a, b) || stirs(b, a))
                 && rule(model, a, b).is_none_or(|r| r.collide)
                 && model.masks_allow(a, b)
         };

@@ -21,12 +21,11 @@ use super::nearest::{Place, on_lines, on_triangle};
 use super::skin::{NONE, Skin, material};
 use super::solid::{Solid, feature};
 use super::tree::Span;
-use super::{Contact, ccd};
+use super::{Contact, SHARED_VERTICES, ccd, for_each};
 use crate::contact::ContactKey;
 use crate::coords::{Anchor, ShapeId, SoftId, State};
 use crate::linalg::Vec3;
 use crate::scene::{Model, Owner};
-use rayon::prelude::*;
 use std::collections::BTreeSet;
 
 /// The margin where the scene gives none, as a share of the smaller size.
@@ -227,9 +226,12 @@ impl Surfaces {
                 near += 1;
             }
         }
-        self.places.par_iter_mut().zip(&self.skins).for_each(|(p, skin)| p.fit(skin, h));
+        for (p, skin) in self.places.iter_mut().zip(&self.skins) {
+            p.fit(skin, h);
+        }
         let (skins, places) = (&self.skins, &self.places);
-        self.jobs[..near].par_iter_mut().for_each(|job| job.run(model, state, (skins, places), h, search));
+        let shared = skins.iter().map(|s| s.x.len()).sum::<usize>() >= SHARED_VERTICES;
+        for_each(&mut self.jobs[..near], shared, |job| job.run(model, state, (skins, places), h, search));
         for job in &self.jobs[..near] {
             contacts.extend_from_slice(&job.contacts);
         }

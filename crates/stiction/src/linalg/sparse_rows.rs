@@ -89,12 +89,56 @@ impl<T: Real> SparseRows<T> {
         }
     }
 
+    /// Entry (i, j); zero where nothing is stored.
+    pub fn get(&self, i: usize, j: usize) -> T {
+        let (columns, values) = self.row(i);
+        columns.iter().position(|c| *c as usize == j).map_or(T::ZERO, |k| values[k])
+    }
+
+    /// The transpose of a matrix with this many columns.
+    pub fn transposed(&self, columns: usize) -> SparseRows<T> {
+        let mut start = vec![0u32; columns + 1];
+        for c in &self.column {
+            start[*c as usize + 1] += 1;
+        }
+        for c in 0..columns {
+            start[c + 1] += start[c];
+        }
+        let mut at = start.clone();
+        let mut out =
+            SparseRows { start, column: vec![0; self.column.len()], value: vec![T::ZERO; self.value.len()] };
+        for i in 0..self.rows() {
+            let (cols, values) = self.row(i);
+            for (c, v) in cols.iter().zip(values) {
+                let place = at[*c as usize] as usize;
+                (out.column[place], out.value[place]) = (i as u32, *v);
+                at[*c as usize] += 1;
+            }
+        }
+        out
+    }
+
+    /// The same with further columns after the first `columns`: `more` gives those of a row, counted from there.
+    pub fn with_columns(&self, columns: usize, more: impl Fn(usize, &mut Vec<(usize, T)>)) -> SparseRows<T> {
+        let mut out = SparseRows::default();
+        out.clear();
+        let mut extra = Vec::new();
+        for i in 0..self.rows() {
+            let (cols, values) = self.row(i);
+            cols.iter().zip(values).for_each(|(c, v)| out.push(*c as usize, *v));
+            more(i, &mut extra);
+            extra.drain(..).for_each(|(c, v)| out.push(columns + c, v));
+            out.end_row();
+        }
+        out
+    }
+
     /// Product of two rows that store the same columns in the same order, here and in `other`.
     pub fn row_dot(&self, i: usize, other: &SparseRows<T>, j: usize) -> T {
         dot(self.row(i).1, other.row(j).1)
     }
 
-    /// self · otherᵀ, columns ascending; `columns` is the number of columns of both.
+    /// self · otherᵀ, columns ascending and the diagonal always stored; `columns` is the number of columns of both.
     pub fn mul_transpose(&self, other: &SparseRows<T>, columns: usize) -> SparseRows<T> {
         // Rows of `other` by column.
         let mut begin = vec![0u32; columns + 1];
@@ -129,6 +173,10 @@ impl<T: Real> SparseRows<T> {
                     }
                     sum[j as usize] += *v * w;
                 }
+            }
+            if i < other.rows() && !seen[i] {
+                seen[i] = true;
+                touched.push(i as u32);
             }
             touched.sort_unstable();
             for j in touched.drain(..) {
@@ -168,10 +216,16 @@ mod tests {
         for c in 0..3 {
             assert_eq!(z[c], (0..3).map(|i| dense[i][c] * x[i]).sum::<f64>());
         }
+        let t = a.transposed(3);
+        for i in 0..3 {
+            for j in 0..3 {
+                assert_eq!((a.get(i, j), t.get(j, i)), (dense[i][j], dense[i][j]));
+            }
+        }
         let w = a.mul_transpose(&a, 3);
         for i in 0..3 {
             let (columns, values) = w.row(i);
-            assert!(columns.is_sorted());
+            assert!(columns.is_sorted() && columns.contains(&(i as u32)));
             for (c, v) in columns.iter().zip(values) {
                 assert_eq!(*v, dot(&dense[i], &dense[*c as usize]));
             }

@@ -7,6 +7,7 @@ mod position_based;
 mod recovery;
 mod report;
 mod rows;
+mod sleep;
 mod velocity_step;
 
 pub use joints::JointMemory;
@@ -15,6 +16,7 @@ pub use newton_step::{
 };
 pub use position_based::{PositionBased, PositionReport};
 pub use report::{Energy, StageTimes, StepReport};
+pub use sleep::{Sleep, SleepMemory};
 
 use crate::collide::Contact;
 use crate::contact::warm::WarmCache;
@@ -43,6 +45,8 @@ pub struct SimSettings {
     /// Steps end without intersection of soft bodies, cloth and rods: every motion is tried by continuous detection before
     /// it is made (see [`Continuous`](crate::collide::Continuous)).
     pub intersection_free: bool,
+    /// Islands of rigid bodies at rest are frozen until touched; `None`: never.
+    pub sleep: Option<Sleep>,
     /// Contact forces of the penalty solver; `None`: from the weights of the model.
     pub penalty: Option<penalty::Settings>,
 }
@@ -55,6 +59,7 @@ impl Default for SimSettings {
             solver_settings: SolverSettings::default(),
             linearizations: 1,
             intersection_free: false,
+            sleep: None,
             penalty: None,
         }
     }
@@ -71,6 +76,8 @@ pub struct Snapshot {
     pub warm: WarmCache,
     /// Joint forces, angles and curvatures of the last step.
     pub joints: JointMemory,
+    /// Who sleeps, where sleeping is allowed.
+    pub sleep: Option<SleepMemory>,
     /// Steps taken.
     pub step: u64,
 }
@@ -105,10 +112,12 @@ impl Simulation {
         &self.state
     }
 
-    /// Replaces the state, for example to set a velocity; contact forces of the last step are kept as a guess.
+    /// Replaces the state, for example to set a velocity; contact forces of the last step are kept as a guess, and
+    /// whoever sleeps wakes.
     pub fn set_state(&mut self, state: State) {
         assert_eq!(state.q.len(), self.model.layout.nq(), "q of another model");
         assert_eq!(state.v.len(), self.model.layout.nv(), "v of another model");
+        self.stepper.wake_all();
         self.state = state;
     }
 
@@ -183,9 +192,11 @@ impl Simulation {
         self.stepper.solution()
     }
 
-    /// The contacts of the last step with the force [N], world axes, on side a.
+    /// The contacts of the last step with the force [N], world axes, on side a; then those of sleeping bodies, with the
+    /// forces that they fell asleep with.
     pub fn contacts(&self) -> impl Iterator<Item = (&Contact, Vec3)> {
-        self.stepper.contacts().iter().zip(self.stepper.forces().iter().copied())
+        let awake = self.stepper.contacts().iter().zip(self.stepper.forces().iter().copied());
+        awake.chain(self.stepper.frozen().iter().map(|(c, f)| (c, *f)))
     }
 
     /// Keys of contacts in words: "body `a` – body `b`".
@@ -213,6 +224,7 @@ impl Simulation {
             state: self.state.clone(),
             warm: self.stepper.warm().clone(),
             joints: self.stepper.joints().memory().clone(),
+            sleep: self.stepper.sleep_memory().cloned(),
             step: self.step,
         }
     }
@@ -222,6 +234,7 @@ impl Simulation {
         self.set_state(s.state.clone());
         self.stepper.set_warm(s.warm.clone());
         self.stepper.set_joint_memory(s.joints.clone());
+        self.stepper.set_sleep_memory(s.sleep.clone());
         self.step = s.step;
     }
 

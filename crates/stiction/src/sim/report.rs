@@ -21,6 +21,8 @@ pub struct StepReport {
     pub joint_error: f64,
     /// Islands that were solved apart.
     pub islands: usize,
+    /// Rigid bodies that sleep.
+    pub asleep: usize,
     /// Sweeps or iterations of the solver.
     pub iterations: usize,
     /// Factorisations of the solver.

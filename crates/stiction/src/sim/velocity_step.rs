@@ -8,6 +8,7 @@ use super::guard::{self, Guard, clearance};
 use super::joints::{JointMemory, Joints, set_inertia, turn_inertia};
 use super::recovery::{Recovery, SLOP};
 use super::rows::{driven_velocity, free_velocity, normal_bias, terms};
+use super::sleep::{SleepMemory, Sleeper};
 use super::{SimSettings, StepReport, report};
 use crate::collide::{Collider, Contact};
 use crate::contact::residual::Yardstick;
@@ -26,6 +27,7 @@ use std::time::Instant;
 pub struct VelocityStepper {
     settings: SimSettings,
     collider: Collider,
+    sleeper: Option<Sleeper>,
     solver: Box<dyn ContactSolver>,
     contacts: Vec<Contact>,
     candidates: Vec<Contact>,
@@ -73,6 +75,7 @@ impl VelocityStepper {
         VelocityStepper {
             settings,
             collider: Collider::new(model),
+            sleeper: settings.sleep.map(|s| Sleeper::new(model, s)),
             solver: solvers::make_for_steps(settings.solver, &settings.solver_settings),
             contacts: Vec::new(),
             candidates: Vec::new(),
@@ -133,6 +136,27 @@ impl VelocityStepper {
         self.joints.set_memory(memory);
     }
 
+    pub fn sleep_memory(&self) -> Option<&SleepMemory> {
+        self.sleeper.as_ref().map(|s| &s.memory)
+    }
+
+    pub fn set_sleep_memory(&mut self, memory: Option<SleepMemory>) {
+        if let (Some(s), Some(m)) = (&mut self.sleeper, memory) {
+            s.memory = m;
+        }
+    }
+
+    pub fn wake_all(&mut self) {
+        if let Some(s) = &mut self.sleeper {
+            s.wake_all(&mut self.warm);
+        }
+    }
+
+    /// Contacts of sleeping bodies with the force on side a [N].
+    pub fn frozen(&self) -> &[(Contact, Vec3)] {
+        self.sleeper.as_ref().map_or(&[], Sleeper::frozen)
+    }
+
     pub fn set_warm(&mut self, warm: WarmCache) {
         self.warm = warm;
     }
@@ -151,7 +175,20 @@ impl VelocityStepper {
         check_finite(model, state)?;
         let mut clock = Clock(Instant::now());
 
-        self.collider.detect(model, state, h, &mut self.contacts);
+        if let Some(s) = &mut self.sleeper {
+            s.wake_pulled(model, state.t, h, &mut self.warm);
+        }
+        loop {
+            if let Some(s) = &self.sleeper {
+                self.collider.set_asleep((0..model.bodies.len()).map(|b| s.sleeps(b)));
+            }
+            self.collider.detect(model, state, h, &mut self.contacts);
+            // Whoever is woken may touch others, who then wake, too.
+            let (contacts, warm) = (&self.contacts, &mut self.warm);
+            if !self.sleeper.as_mut().is_some_and(|s| s.wake_touched(model, contacts, warm)) {
+                break;
+            }
+        }
         self.late.clear();
         self.late.extend_from_slice(self.collider.met());
         if let Some(guard) = &mut self.guard {
@@ -240,6 +277,7 @@ impl VelocityStepper {
         report.contacts = self.contacts.len();
         report.joints = model.joints.len();
         report.islands = solved.islands;
+        report.asleep = self.sleeper.as_ref().map_or(0, Sleeper::count);
         report.iterations = solved.iterations;
         report.factorizations = solved.factorizations;
         report.status = solved.status;
@@ -259,6 +297,11 @@ impl VelocityStepper {
                     state.q.copy_from_slice(&self.ahead.q);
                 }
             }
+        }
+        if let Some(s) = &mut self.sleeper {
+            // What the step has found on its way wakes them from the next one on.
+            s.wake_touched(model, &self.contacts, &mut self.warm);
+            s.settle(model, state, h, &self.contacts, &self.forces);
         }
         self.joints.count_turns(model, state);
         report.t = state.t;
@@ -286,6 +329,9 @@ impl VelocityStepper {
                 continue;
             }
             let r = state.rigid_pose(b.q).rotation;
+            if self.sleeper.as_ref().is_some_and(|s| s.sleeps(i)) {
+                continue;
+            }
             let (mut force, mut torque) = (b.mass * model.gravity, Vec3::ZERO);
             for f in &model.forces {
                 if f.target == Owner::Body(BodyId(i as u32)) {

@@ -37,8 +37,14 @@ struct Watched {
     times: [f64; 5],
 }
 
-/// Steps a scene without intersection and inspects every state.
+/// Steps a scene without intersection, on one thread, and inspects every state.
 fn watch(scene: &Scene, steps: usize, dt: f64) -> Result<(Simulation, Watched)> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    let pool = pool.map_err(|e| error(format!("no thread: {e}"), "free some memory"))?;
+    pool.install(|| watch_here(scene, steps, dt))
+}
+
+fn watch_here(scene: &Scene, steps: usize, dt: f64) -> Result<(Simulation, Watched)> {
     let model = scene.compile().map_err(|e| error(format!("the experiment's scene: {e}"), "report this"))?;
     let settings = SimSettings { intersection_free: true, ..SimSettings::default() };
     let mut sim = Simulation::new(model, settings);

@@ -7,6 +7,7 @@ use crate::output::csv_number;
 use crate::svg::{Mark, Plot};
 use std::f64::consts::TAU;
 use stiction::contact::cone::tangent_norm;
+use stiction::scene::{Motion, SpringEnd, SpringSpec};
 use stiction::{Body, Geometry, Simulation, SolverKind, Vec3};
 
 /// The registry entry.
@@ -27,7 +28,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let mut excess: f64 = 0.0;
     inclines(ctx, &mut rows, &mut excess)?;
-    rows.push(Row::remark("(b) spring-pulled block", "needs springs").against("force μ m g at slip, ± 1 %"));
+    pulled(ctx, &mut rows, &mut excess)?;
     launches(ctx, &mut rows, &mut excess)?;
     rows.push(
         Row::new("(d) friction over μ λ_n − 1, worst", excess, "")
@@ -67,6 +68,48 @@ fn inclines(ctx: &mut Context, rows: &mut Vec<Row>, excess: &mut f64) -> Result<
             .against(format!("{closed:.6} = g (sin − μ cos)"))
             .accept("within 1 %", error <= 0.01),
     );
+    Ok(())
+}
+
+/// (b) A spring pulls a block: it sticks until the spring reaches μ m g, slips past it, and sticks again.
+fn pulled(ctx: &mut Context, rows: &mut Vec<Row>, excess: &mut f64) -> Result<()> {
+    let (mass, stiffness, speed, dt) = (1.0, 200.0, 0.05, ctx.pick(2e-3, 1e-3));
+    for kind in [SolverKind::Exact, SolverKind::NonsmoothNewton] {
+        let block =
+            Body::new("block", Geometry::Box { half: Vec3::splat(0.1) }).at(0.0, 0.0, 0.1).with_mass(mass);
+        let mut hand = Body::new("hand", Geometry::Sphere { radius: 0.01 }).at(1.0, 0.0, 0.1);
+        hand.motion = Motion::Constant { velocity: speed * Vec3::X, spin: Vec3::ZERO };
+        let mut scene = on_floor(0.0, MU, [block, hand]);
+        let ends = [SpringEnd::on("block", Vec3::ZERO), SpringEnd::on("hand", Vec3::ZERO)];
+        scene.springs.push(SpringSpec::new("spring", ends, stiffness));
+        let mut sim = simulate(&scene, kind)?;
+        let (mut curve, mut slip, mut sticks, mut was) = (Vec::new(), None, 0, false);
+        take_steps(&mut sim, (2.0 / dt) as usize, dt, |s| {
+            *excess = excess.max(cone_excess(s));
+            let (x, v) = (s.state().q[0], s.state().v[0]);
+            let force = stiffness * (speed * s.state().t - x);
+            curve.push((s.state().t, force));
+            let moves = v > 1e-3 * speed;
+            if moves && slip.is_none() {
+                slip = Some(force);
+            }
+            sticks += usize::from(was && !moves);
+            was = moves;
+        })?;
+        let closed = MU * mass * GRAVITY;
+        let force = slip.unwrap_or(f64::NAN);
+        rows.push(
+            Row::new(format!("(b) {}: spring force when it slips", kind.name()), force, "N")
+                .against(format!("{closed:.4} N = μ m g"))
+                .accept("within 1 %", (force / closed - 1.0).abs() <= 0.01),
+        );
+        rows.push(Row::new(format!("(b) {}: times it stops again in 2 s", kind.name()), sticks as f64, ""));
+        if kind == SolverKind::Exact {
+            let mut plot = Plot::new("A spring pulls a block", "t [s]", "spring force [N]");
+            plot.add("spring", Mark::Line, curve);
+            ctx.plot("spring", &plot)?;
+        }
+    }
     Ok(())
 }
 

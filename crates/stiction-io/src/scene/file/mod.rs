@@ -80,10 +80,22 @@ pub(crate) struct Time {
     #[serde(default)]
     #[schemars(schema_with = "scheme_names")]
     pub scheme: Option<Scheme>,
+    /// Islands of rigid bodies that are slow for a while are frozen until touched; never where it is left out.
+    pub sleep: Option<Sleep>,
     /// Most linearisations of elastic forces per step; 1 where it is left out.
     pub linearizations: Option<soft::Count>,
     /// True: every step ends without intersection of soft bodies, cloth and rods; its motion is tried before it is made.
     pub intersection_free: Option<bool>,
+}
+
+/// When bodies may fall asleep.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Sleep {
+    /// Slower than this [m/s]; 0.01 where it is left out…
+    pub speed: Option<Positive>,
+    /// …for this long [s]; 0.5 where it is left out.
+    pub time: Option<Positive>,
 }
 
 /// Contact solver.

@@ -25,13 +25,12 @@ use super::broad::{Bounds, Sweep};
 use super::material::rule;
 use super::skin::{Skin, Source};
 use super::solid::Solid;
-use super::{Collider, Contact};
+use super::{Collider, Contact, SHARED_VERTICES, for_each};
 use crate::coords::{SoftId, State};
 use crate::linalg::Vec3;
 use crate::scene::{Model, Owner};
 use hits::Job;
 use patch::Patch;
-use rayon::prelude::*;
 
 /// Surfaces are kept this share of the smaller size apart, thicknesses not counted: below, a contact is an impact.
 const SEPARATION: f64 = 2e-4;
@@ -59,6 +58,8 @@ pub struct Continuous {
     near: Vec<(u32, u32)>,
     /// Pairs of features that touched at the start of the way last asked for.
     touching: usize,
+    /// Worth several threads.
+    shared: bool,
 }
 
 impl Continuous {
@@ -82,6 +83,7 @@ impl Continuous {
             }
         }
         Continuous {
+            shared: patches.iter().map(|p| p.x.len()).sum::<usize>() >= SHARED_VERTICES,
             patches,
             planes,
             sweep: Sweep::default(),
@@ -95,10 +97,11 @@ impl Continuous {
     /// Finds the pairs of features that may meet within the next `h` seconds: those whose boxes meet when extended by
     /// 3·h·v. Call it once per step, before [`impacts`](Continuous::impacts).
     pub fn find_candidates(&mut self, model: &Model, state: &State, h: f64) {
-        self.patches.par_iter_mut().for_each(|p| p.place(model, state, h));
+        let shared = self.shared;
+        for_each(&mut self.patches, shared, |p| p.place(model, state, h));
         self.find_near(model);
         let patches = &self.patches;
-        self.jobs[..self.count].par_iter_mut().for_each(|job| job.find(model, patches));
+        for_each(&mut self.jobs[..self.count], shared, |job| job.find(model, patches));
     }
 
     /// Numbers of vertex–face and of edge–edge candidates.
@@ -117,13 +120,14 @@ impl Continuous {
     /// the first counts.
     pub fn impacts(&mut self, model: &Model, state: &State, ahead: &State, hits: &mut Vec<Hit>) {
         hits.clear();
-        self.patches.par_iter_mut().for_each(|p| p.lead_to(model, ahead));
+        let shared = self.shared;
+        for_each(&mut self.patches, shared, |p| p.lead_to(model, ahead));
         if self.patches.iter().any(|p| p.left) {
             // Boxes hold the new ways too; pairs of surfaces that stayed in theirs keep their lists.
-            self.patches.par_iter_mut().filter(|p| p.left).for_each(Patch::extend);
+            self.patches.iter_mut().filter(|p| p.left).for_each(Patch::extend);
             self.find_near(model);
             let patches = &self.patches;
-            self.jobs[..self.count].par_iter_mut().for_each(|job| {
+            for_each(&mut self.jobs[..self.count], shared, |job| {
                 if job.is_stale(patches) {
                     job.find(model, patches);
                 }
@@ -131,7 +135,7 @@ impl Continuous {
             self.patches.iter_mut().for_each(|p| p.left = false);
         }
         let patches = &self.patches;
-        self.jobs[..self.count].par_iter_mut().for_each(|job| job.test(model, state, patches));
+        for_each(&mut self.jobs[..self.count], shared, |job| job.test(model, state, patches));
         self.touching = 0;
         for job in &self.jobs[..self.count] {
             hits.extend_from_slice(&job.hits);

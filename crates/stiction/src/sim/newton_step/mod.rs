@@ -8,7 +8,7 @@
 //! |---|---|
 //! | equations of motion (46)–(50), residual (57), (58) | `motion.rs` |
 //! | contacts (9), friction basis D | `contacts.rs` |
-//! | joints, springs (4)–(8), strains (75)–(85), activation | `bilateral.rs` |
+//! | joints, springs (4)–(8), strains (75)–(85), activation | `bilateral.rs`, `elements.rs` |
 //! | geometric stiffness (70)–(74) | `geometric.rs` |
 //! | loop, Schur complement, linear solvers | [`crate::solvers::newton`] |
 //!
@@ -17,6 +17,7 @@
 
 mod bilateral;
 mod contacts;
+mod elements;
 mod geometric;
 mod motion;
 mod row_builder;
@@ -123,7 +124,7 @@ pub struct NonlinearStepper {
 }
 
 impl NonlinearStepper {
-    /// For a model. Rods, sheets, fibres and viscosity have no compliance form here.
+    /// For a model. Rods, sheets and viscosity have no compliance form here.
     pub fn new(model: &Model, settings: NonlinearSettings) -> Result<NonlinearStepper, SceneError> {
         let refuse = |item: String, what: &str| {
             Err(SceneError::new(item, format!("{what} in the non-linear Newton step; use another solver")))
@@ -136,11 +137,20 @@ impl NonlinearStepper {
                 return refuse(format!("cloth `{}`", s.name), "cloth has no compliance rows");
             }
             let d = s.elements.damping();
-            if d.mass != 0.0 || d.stiffness != 0.0 || d.viscosity != 0.0 {
-                return refuse(format!("soft body `{}`", s.name), "damping is not modelled");
+            if d.stiffness != 0.0 || d.viscosity != 0.0 {
+                return refuse(
+                    format!("soft body `{}`", s.name),
+                    "damping other than by mass is not modelled",
+                );
             }
-            if (0..s.tets.len()).any(|t| !s.elements.element(t).fibres.is_empty()) {
-                return refuse(format!("soft body `{}`", s.name), "fibres have no compliance rows");
+            if (0..s.tets.len()).flat_map(|t| s.elements.element(t).fibres).any(|f| f.stiffness <= 0.0) {
+                return refuse(
+                    format!("soft body `{}`", s.name),
+                    "fibres without stiffness have no compliance",
+                );
+            }
+            if s.consistent_mass {
+                return refuse(format!("soft body `{}`", s.name), "mass is lumped");
             }
         }
         Ok(NonlinearStepper {

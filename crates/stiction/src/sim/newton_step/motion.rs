@@ -1,35 +1,37 @@
 //! The discrete equations of motion (46)–(50) and their linearisation (53)–(58).
 
-use super::bilateral::{SoftRow, activate, joint_rows, spring_row, strain_rows};
+use super::bilateral::{SoftRow, joint_rows, spring_row, strain_rows};
 use super::contacts::HeldContact;
+use super::elements::put_strains;
 use super::geometric::secant;
 use super::row_builder::RowBuilder;
 use super::{ElementRows, GeometricStiffness, NonlinearSettings};
 use crate::collide::Contact;
 use crate::contact::law::RoundLaw;
 use crate::coords::State;
-use crate::elastic::{CorotatedStretch, PrincipalStretch, Rows};
 use crate::linalg::Vec3;
 use crate::scene::{Measure, Model, Owner};
 use crate::solvers::newton::rows::{Factors, bounded_row, contact_rows};
 use crate::solvers::newton::schur::Schur;
-use crate::solvers::newton::{Derivative, Equations, Iterate, Start};
+use crate::solvers::newton::{Derivative, Equations, Iterate, Start, StepRule};
 
 /// Everything that is held fixed for the step, and the memory of its linearisations.
 pub struct Motion {
-    settings: NonlinearSettings,
+    pub(super) settings: NonlinearSettings,
     h: f64,
     start: State,
-    there: State,
+    pub(super) there: State,
     /// ũ: the velocity without constraints.
     free: Vec<f64>,
-    held: Vec<HeldContact>,
+    pub(super) held: Vec<HeldContact>,
     soft: Vec<SoftRow>,
     /// Angles of the axes of joints, counted through full turns.
     angles: Vec<f64>,
     /// Places of solids' tets: (solid, tet).
-    tets: Vec<(u32, u32)>,
-    pressure: Vec<f64>,
+    pub(super) tets: Vec<(u32, u32)>,
+    /// Fibres: place of their tet in `tets`, number within it.
+    pub(super) fibres: Vec<(u32, u32)>,
+    pub(super) pressure: Vec<f64>,
     row: RowBuilder,
     d: Vec<f64>,
     force: Vec<f64>,
@@ -44,8 +46,10 @@ pub struct Motion {
     change: Vec<f64>,
     mass: Vec<f64>,
     stiff: Vec<f64>,
-    is_particle: Vec<bool>,
-    bilateral: usize,
+    pub(super) is_particle: Vec<bool>,
+    /// The next linearisation completes the secant.
+    secant_is_due: bool,
+    pub(super) bilateral: usize,
 }
 
 impl Motion {
@@ -53,7 +57,12 @@ impl Motion {
     pub fn new(model: &Model, settings: NonlinearSettings) -> Motion {
         let tets = model.solids.iter().enumerate();
         let tets = tets.flat_map(|(s, solid)| (0..solid.tets.len()).map(move |t| (s as u32, t as u32)));
-        let tets: Vec<_> = tets.collect();
+        let tets: Vec<(u32, u32)> = tets.collect();
+        let mut fibres = Vec::new();
+        for (k, &(solid, t)) in tets.iter().enumerate() {
+            let count = model.solids[solid as usize].elements.element(t as usize).fibres.len();
+            fibres.extend((0..count).map(|f| (k as u32, f as u32)));
+        }
         let mut is_particle = vec![false; model.layout.nv()];
         let mut mass = vec![0.0; model.layout.nv()];
         for n in &model.nodes {
@@ -72,6 +81,7 @@ impl Motion {
             angles: vec![0.0; model.joints.len()],
             pressure: vec![0.0; tets.len()],
             tets,
+            fibres,
             row: RowBuilder::default(),
             d: Vec::new(),
             force: Vec::new(),
@@ -84,6 +94,7 @@ impl Motion {
             mass,
             stiff: Vec::new(),
             is_particle,
+            secant_is_due: false,
             bilateral: 3 * blocks + model.springs.len(),
         }
     }
@@ -98,20 +109,26 @@ impl Motion {
         self.tets.len()
     }
 
-    fn strain_rows_per_tet(&self) -> usize {
+    pub(super) fn strain_rows_per_tet(&self) -> usize {
         match self.settings.elements {
             ElementRows::Principal => 3,
             ElementRows::Corotated => 6,
         }
     }
 
-    fn rows(&self) -> usize {
+    /// Row of the first fibre; they stand last.
+    pub(super) fn first_fibre(&self) -> usize {
         3 * self.held.len() + self.bilateral + self.strain_rows_per_tet() * self.tets.len()
+    }
+
+    fn rows(&self) -> usize {
+        self.first_fibre() + self.fibres.len()
     }
 
     /// Fixes contacts, masses and ũ for a step.
     pub fn begin(&mut self, model: &Model, state: &State, contacts: &[Contact], h: f64, s: &mut Schur<f64>) {
         self.h = h;
+        self.secant_is_due = false;
         self.start.clone_from(state);
         self.there.clone_from(state);
         self.there.t = state.t + h;
@@ -157,12 +174,20 @@ impl Motion {
                 Owner::Body(_) => {}
             }
         }
+        // Damping by mass is implicit: (1 + hα) M u = M ũ.
+        for n in &model.nodes {
+            let damping = n.solid.map_or(0.0, |s| model.solids[s.index()].elements.damping().mass);
+            self.mass[n.dof..n.dof + 3].fill(n.mass * (1.0 + h * damping));
+            for k in n.dof..n.dof + 3 {
+                self.free[k] /= 1.0 + h * damping;
+            }
+        }
         // M̃ (40) in the order of the dofs.
         blocks.extend(model.nodes.iter().enumerate().map(|(i, n)| (n.dof, i)));
         blocks.sort_unstable();
         for (dof, i) in blocks {
             if self.is_particle[dof] {
-                let m = model.nodes[i].mass;
+                let m = self.mass[model.nodes[i].dof];
                 s.mass.push(&[m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, m], 3);
             } else {
                 let b = &model.bodies[i];
@@ -200,7 +225,8 @@ impl Motion {
         let width = self.strain_rows_per_tet();
         let widths = std::iter::repeat_n(3, self.held.len() + joints / 3)
             .chain(std::iter::repeat_n(1, model.springs.len()))
-            .chain(std::iter::repeat_n(width, self.tets.len()));
+            .chain(std::iter::repeat_n(width, self.tets.len()))
+            .chain(std::iter::repeat_n(1, self.fibres.len()));
         let mut at = 0u32;
         for w in widths {
             s.blocks.push(at);
@@ -251,7 +277,7 @@ impl Motion {
     }
 
     /// q = q⁻ ⊞ h u (50), (63) from the start of the step (correction N3).
-    fn place(&mut self, model: &Model, u: &[f64]) {
+    pub(super) fn place(&mut self, model: &Model, u: &[f64]) {
         self.there.q.clone_from(&self.start.q);
         self.d.clear();
         self.d.extend(u.iter().map(|u| self.h * u));
@@ -270,76 +296,6 @@ impl Motion {
             s.g[k] = self.mass[k] * self.d[k];
         }
     }
-
-    /// Strains of tet `k`, its vertices' places, and a call with them.
-    fn with_tet<R>(
-        &self,
-        model: &Model,
-        k: usize,
-        three: impl FnOnce(&PrincipalStretch, [Vec3; 4]) -> R,
-        six: impl FnOnce(&CorotatedStretch, [Vec3; 4]) -> R,
-    ) -> R {
-        let (solid, t) = self.tets[k];
-        let solid = &model.solids[solid as usize];
-        let vertices = solid.tets[t as usize];
-        let x = vertices.map(|v| solid.vertices[v as usize].position(model, &self.there));
-        let (tet, material) = (solid.elements.element(t as usize).tet, solid.elements.material(t as usize));
-        match self.settings.elements {
-            ElementRows::Principal => {
-                let mut rows = PrincipalStretch::new(tet, material, &x);
-                activate(&mut rows, tet.volume, self.pressure[k]);
-                three(&rows, x)
-            }
-            ElementRows::Corotated => {
-                let mut rows = CorotatedStretch::new(tet, material, &x);
-                activate(&mut rows, tet.volume, self.pressure[k]);
-                six(&rows, x)
-            }
-        }
-    }
-
-    /// Jᵀλ of springs and elements at the configuration of `u`, on particles.
-    fn element_forces(&mut self, model: &Model, u: &[f64], lambda: &[f64], out: &mut Vec<f64>) {
-        self.place(model, u);
-        out.clear();
-        out.resize(u.len(), 0.0);
-        let width = self.strain_rows_per_tet();
-        let first = 3 * self.held.len() + self.bilateral;
-        let at = |k: usize| first + width * k;
-        for k in 0..self.tets.len() {
-            let (solid, t) = self.tets[k];
-            let solid = &model.solids[solid as usize];
-            let vertices = solid.tets[t as usize];
-            let mut push = |v: usize, f: Vec3| {
-                if let crate::coords::Anchor::Node(n) = solid.vertices[vertices[v] as usize] {
-                    add(out, model.nodes[n.index()].dof, f);
-                }
-            };
-            let l = &lambda[at(k)..at(k) + width];
-            let sum3 = |rows: &PrincipalStretch| transposed(rows, l);
-            let sum6 = |rows: &CorotatedStretch| transposed(rows, l);
-            let forces = self.with_tet(model, k, |r, _| sum3(r), |r, _| sum6(r));
-            for v in 0..4 {
-                push(v, forces[v]);
-            }
-        }
-        let springs = first - model.springs.len();
-        for (i, s) in model.springs.iter().enumerate() {
-            let n = s.span(model, &self.there).try_normalize().unwrap_or(Vec3::ZERO);
-            for (end, sign) in s.ends.iter().zip([-1.0, 1.0]) {
-                for (anchor, w) in end {
-                    if let crate::coords::Anchor::Node(node) = *anchor {
-                        add(out, model.nodes[node.index()].dof, sign * *w * lambda[springs + i] * n);
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Bᵀλ by vertex.
-fn transposed<const M: usize>(rows: &Rows<M>, lambda: &[f64]) -> [Vec3; 4] {
-    std::array::from_fn(|a| (0..M).map(|r| rows.b[r][a] * lambda[r]).sum())
 }
 
 /// [`Motion`] with its model.
@@ -373,6 +329,8 @@ impl Equations<f64> for MotionEquations<'_> {
         s.scale.resize(rows, 1.0);
         s.known.clear();
         s.known.resize(rows, 0.0);
+        s.value.clear();
+        s.value.resize(rows, 0.0);
         let width = m.strain_rows_per_tet();
         let mut at = 3 * m.held.len() + m.bilateral;
         let h = m.h;
@@ -399,7 +357,33 @@ impl Equations<f64> for MotionEquations<'_> {
             );
             at += width;
         }
+        // Fibres are rows of one strain each.
+        for i in 0..m.fibres.len() {
+            let (by, stress, modulus) = m.fibre(model, i);
+            for (anchor, by) in m.fibre_anchors(model, i).into_iter().zip(by) {
+                row.add(model, &m.there, anchor, anchor.position(model, &m.there), by);
+            }
+            row.end(&mut s.j);
+            s.h[at] = (stress + x.lambda[at] / h) / (modulus * h);
+            s.value[at] = s.h[at];
+            s.compliance.diagonal[at] = 1.0 / (modulus * h * h);
+            at += 1;
+        }
         m.row = row;
+        if m.secant_is_due {
+            m.secant_is_due = false;
+            let mut after = std::mem::take(&mut m.after);
+            m.particle_forces(s, &x.lambda, &mut after);
+            for (a, b) in after.iter_mut().zip(&m.before) {
+                *a -= b;
+            }
+            secant(&m.mass, &after, &m.change, &mut m.stiff);
+            for n in &model.nodes {
+                let d = n.dof;
+                s.mass.set_particle(d, [m.stiff[d], m.stiff[d + 1], m.stiff[d + 2]]);
+            }
+            m.after = after;
+        }
         s.rows_changed();
         // Contacts: φ_n(C_n/h, λ_n) and φ_f(Dᵀu, λ_f)                         (48), (49)
         m.u.clear();
@@ -424,6 +408,7 @@ impl Equations<f64> for MotionEquations<'_> {
                 s.scale[i + k] = row.scale;
                 s.compliance.diagonal[i + k] = row.compliance;
                 s.known[i + k] = row.known;
+                s.value[i + k] = row.value;
             }
         }
         // Joints and springs                                                 (47)
@@ -437,6 +422,7 @@ impl Equations<f64> for MotionEquations<'_> {
             s.scale[i] = row.scale;
             s.compliance.diagonal[i] = row.compliance;
             s.known[i] = row.known;
+            s.value[i] = row.value;
         }
         // g = M (u − ũ) − Jᵀλ                                                (57)
         s.g.resize(x.u.len(), 0.0);
@@ -475,34 +461,80 @@ impl Equations<f64> for MotionEquations<'_> {
         {
             return;
         }
-        let (mut before, mut after) = (std::mem::take(&mut m.before), std::mem::take(&mut m.after));
-        m.element_forces(model, &from.u, &to.lambda, &mut before);
-        m.element_forces(model, &to.u, &to.lambda, &mut after);
-        for (a, b) in after.iter_mut().zip(&before) {
-            *a -= b;
+        // Jᵀλ at both ends with the new λ (correction N2): here with the rows of the old end, where they still stand, and in
+        // the next linearisation with those of the new one.
+        let mut before = std::mem::take(&mut m.before);
+        if matches!(m.settings.newton.step, StepRule::Fixed(_)) {
+            m.particle_forces(s, &to.lambda, &mut before);
+        } else {
+            m.element_forces(model, &from.u, &to.lambda, &mut before);
         }
+        m.before = before;
         m.change.clear();
         m.change.extend(to.u.iter().zip(&from.u).map(|(t, f)| t - f));
-        secant(&m.mass, &after, &m.change, &mut m.stiff);
-        for n in &model.nodes {
-            let d = n.dof;
-            s.mass.set_particle(d, [m.stiff[d], m.stiff[d + 1], m.stiff[d + 2]]);
-        }
-        (m.before, m.after) = (before, after);
+        m.secant_is_due = true;
     }
 }
 
-/// Residual and compliance of the strain rows of an element.
-fn put_strains<const M: usize>(s: &mut Schur<f64>, at: usize, rows: &Rows<M>, lambda: &[f64], h: f64) {
-    let force: [f64; M] = std::array::from_fn(|k| lambda[k] / h);
-    for (k, r) in rows.residual(&force).into_iter().enumerate() {
-        s.h[at + k] = r / h;
-    }
-    s.compliance.push_block(at, &rows.e.map(|row| row.map(|e| e / (h * h))));
-}
-
-fn add(x: &mut [f64], at: usize, d: Vec3) {
+/// Adds `d` to the three entries from `at`.
+pub(super) fn add(x: &mut [f64], at: usize, d: Vec3) {
     x[at] += d.x;
     x[at + 1] += d.y;
     x[at + 2] += d.z;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collide::Collider;
+    use crate::scene::{Body, Geometry, Joint, JointKind, Scene, SpringEnd, SpringSpec};
+    use crate::solvers::newton::{NcpFunction, NewtonSettings};
+
+    /// Rows of equations and of active contacts are the derivatives of their residuals by u.
+    #[test]
+    fn rows_are_the_derivatives_of_their_residuals() {
+        let mut scene = Scene { gravity: Vec3::new(0.0, 0.0, -9.81), ..Scene::default() };
+        scene.bodies.push(Body::new("floor", Geometry::Plane).fixed());
+        for (name, x) in [("a", 0.0), ("b", 0.5)] {
+            let body = Body::new(name, Geometry::Box { half: Vec3::splat(0.1) });
+            scene.bodies.push(body.at(x, 0.1, 0.1).with_mass(1.0));
+        }
+        let hinge = Joint::new("hinge", JointKind::Hinge, "a", "b").at(Vec3::new(0.25, 0.0, 0.3));
+        scene.joints.push(hinge.about(Vec3::new(0.2, 1.0, 0.1)));
+        let ends =
+            [SpringEnd::on("a", Vec3::new(0.1, 0.0, 0.1)), SpringEnd::world(Vec3::new(0.3, -0.4, 1.0))];
+        scene.springs.push(SpringSpec::new("spring", ends, 70.0));
+        let model = scene.compile().unwrap();
+        let newton = NewtonSettings {
+            ncp: NcpFunction::MinimumMap,
+            derivative: Derivative::Divided,
+            ..NewtonSettings::default()
+        };
+        let mut motion = Motion::new(&model, NonlinearSettings { newton, ..NonlinearSettings::default() });
+        let (mut contacts, h) = (Vec::new(), 0.01);
+        Collider::new(&model).detect(&model, &model.initial, h, &mut contacts);
+        assert_eq!(contacts.len(), 8);
+        let mut s = Schur::default();
+        motion.begin(&model, &model.initial, &contacts, h, &mut s);
+        let rows = motion.rows();
+        let mut x = Iterate { u: vec![0.0; model.layout.nv()], lambda: vec![0.0; rows] };
+        // Loaded contacts without friction speed: their normal rows are gaps.
+        (0..contacts.len()).for_each(|c| x.lambda[3 * c] = 1.0);
+        motion.equations(&model).linearize(&x, &mut s);
+        let j = s.j.clone();
+        let d = 1e-5;
+        for k in 0..x.u.len() {
+            let mut residual = |by: f64| {
+                x.u[k] = by;
+                motion.equations(&model).linearize(&x, &mut s);
+                x.u[k] = 0.0;
+                s.h.clone()
+            };
+            let (up, down) = (residual(d), residual(-d));
+            for i in (0..rows).filter(|&i| i >= 24 || i % 3 == 0) {
+                let by = (up[i] - down[i]) / (2.0 * d);
+                assert!((by - j.get(i, k)).abs() < 1e-6, "row {i}, dof {k}: {by} {}", j.get(i, k));
+            }
+        }
+    }
 }

@@ -246,7 +246,6 @@ impl Constraint {
         let size = force.length();
         let sticks = self.row[1] == Row::Unknown;
         let own_t = 0.5 * (own.y + own.z);
-        let mut change = 0.0;
         if sticks && size > mu * lambda.x && slip.dot(force) <= how.slack * size {
             // Static → kinetic (16); the force does not jump: λ' = |γ|/μ.
             (self.row[1], self.row[2]) = (Row::High, Row::High);
@@ -269,7 +268,9 @@ impl Constraint {
             self.slide = (self.slide + (toward - self.slide) * share).normalize_or_zero();
         }
         let new = self.slide * (-mu * mean);
-        change = f64::max(change, own_t * (new - force).length());
+        // What is postponed is the whole way to μ λ δ: the average goes half of it, and would leave twice ε₂.
+        let whole = self.slide * (-mu * lambda.x.max(0.0));
+        let change = own_t * (whole - force).length().max((new - force).length());
         (lambda.y, lambda.z) = (new.y, new.z);
         change
     }

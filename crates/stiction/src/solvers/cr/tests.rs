@@ -255,3 +255,30 @@ fn a_pyramid_holds_at_most_the_coefficient_along_each_axis() {
     assert!((x.lambda[0].y + limit).abs() < 1e-2 * limit && (x.lambda[0].z / DT + 3.0).abs() < 1e-1);
     assert!(x.v[0] > 2e-3 && x.v[1].abs() < 5e-6 / DT);
 }
+
+#[test]
+fn rivals_find_the_same_grip() {
+    let mut block = crate::contact::soft_samples::SoftBlock::new([3, 3, 3]);
+    block.drive(0);
+    let mut p = block.problem();
+    let cold = Solution { v: vec![0.0; p.dofs()], lambda: vec![Vec3::ZERO; p.contacts()] };
+    let stop = Stop::Yardstick { tolerance: 1e-6 };
+    let off =
+        |x: &Solution, y: &Solution| x.v.iter().zip(&y.v).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    // Anticipation obeys Coulomb's law.
+    let (x, ..) = solve(Settings::robust(), &p);
+    let mut y = cold.clone();
+    let report = ica::Ica::new(stop, 20_000).solve(&p, &mut y, &mut ());
+    assert!(report.status.is_solved() && off(&x, &y) < 1e-4 * p.velocity_scale, "{report:?} {}", off(&x, &y));
+    assert!(residual::measure(&p, &y).natural < 1e-6);
+    // Staggered projections do so where there is no friction: a pyramid is no cone.
+    p.law.fill(Friction::Isotropic(0.0).into());
+    let (x, ..) = solve(Settings::robust(), &p);
+    for interval in [Interval::AtConvergence, Interval::Log2] {
+        let mut y = cold.clone();
+        let mut staggered = staggered::Staggered::new(stop, interval, 20_000, 50);
+        let report = staggered.solve(&p, &mut y, &mut ());
+        assert!(report.status.is_solved() && staggered.rounds <= 3, "{report:?} {}", staggered.rounds);
+        assert!(off(&x, &y) < 1e-4 * p.velocity_scale, "{}", off(&x, &y));
+    }
+}

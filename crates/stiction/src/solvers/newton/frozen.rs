@@ -32,6 +32,13 @@ pub struct Frozen<T> {
     v: Vec<T>,
     /// The last answer that was judged.
     judged: Iterate<T>,
+    /// The best answer so far and its error.
+    best: Iterate<T>,
+    best_error: f64,
+    /// First local dof of each block of the problem.
+    first: Vec<usize>,
+    /// Velocity per dof of the blocks that move a contact: first dof, columns, width.
+    columns: Vec<(usize, [Vec3; 6], usize)>,
 }
 
 impl<T: Real> Frozen<T> {
@@ -45,16 +52,17 @@ impl<T: Real> Frozen<T> {
         s: &mut Schur<T>,
     ) {
         self.clear(settings, p.h);
-        let mut first = vec![usize::MAX; p.a.block_rows()];
+        self.first.clear();
+        self.first.resize(p.a.block_rows(), usize::MAX);
         s.mass.clear();
         for &i in blocks {
             let (d, n) = p.a.block(i as usize);
-            first[i as usize] = s.mass.dofs();
+            self.first[i as usize] = s.mass.dofs();
             s.mass.push(p.a.diagonal_block(i as usize), n);
             self.b.extend(p.b[d..d + n].iter().map(|b| T::of(*b)));
         }
         s.j.clear();
-        let mut columns: Vec<(usize, [Vec3; 6], usize)> = Vec::new();
+        let mut columns = std::mem::take(&mut self.columns);
         for &c in contacts {
             let c = c as usize;
             let k = p.law[c].stretch();
@@ -62,7 +70,7 @@ impl<T: Real> Frozen<T> {
             // Velocity per dof of each block that moves the contact, in world axes; terms of one block are one.
             columns.clear();
             for t in p.j.terms(c) {
-                let at = first[t.block()];
+                let at = self.first[t.block()];
                 let width = p.a.block(t.block()).1;
                 let found = columns.iter().position(|x| x.0 == at).unwrap_or_else(|| {
                     columns.push((at, [Vec3::ZERO; 6], width));
@@ -81,6 +89,7 @@ impl<T: Real> Frozen<T> {
             }
             self.push_block(k * p.bias[c], p.softness[c] * k * k, p.law[c].round());
         }
+        self.columns = columns;
         s.rows_changed();
         self.finish_set(s, p.velocity_scale);
     }
@@ -210,6 +219,24 @@ impl<T: Real> Frozen<T> {
         &self.judged
     }
 
+    /// Takes other settings for the same rows.
+    pub fn change(&mut self, settings: &NewtonSettings) {
+        self.settings = *settings;
+    }
+
+    /// Starts to look for the best answer anew.
+    pub fn forget_best(&mut self) {
+        self.best_error = f64::INFINITY;
+    }
+
+    /// Makes the best of all answers the one that is returned; its error.
+    pub fn take_best(&mut self) -> f64 {
+        if self.best_error.is_finite() {
+            self.judged.clone_from(&self.best);
+        }
+        self.best_error
+    }
+
     /// The velocity measure of the iterate; leaves the answer in `judged`.
     fn judge(&mut self, x: &Iterate<T>, s: &Schur<T>) -> f64 {
         let mut judged = std::mem::take(&mut self.judged);
@@ -247,7 +274,12 @@ impl<T: Real> Frozen<T> {
             self.v = v;
         }
         self.judged = judged;
-        worst / self.speed
+        let error = worst / self.speed;
+        if consistent && error < self.best_error {
+            self.best_error = error;
+            self.best.clone_from(&self.judged);
+        }
+        error
     }
 }
 
@@ -257,6 +289,7 @@ impl<T: Real> Equations<T> for Frozen<T> {
         self.row_velocities(&x.u, &x.lambda, s);
         s.h.resize(rows, T::ZERO);
         s.known.resize(rows, T::ZERO);
+        s.value.resize(rows, T::ZERO);
         s.compliance.reset(rows);
         for c in 0..self.law.len() {
             let three = |x: &[T]| [x[3 * c], x[3 * c + 1], x[3 * c + 2]];
@@ -278,6 +311,7 @@ impl<T: Real> Equations<T> for Frozen<T> {
                 s.scale[i] = row.scale;
                 s.compliance.diagonal[i] = row.compliance;
                 s.known[i] = row.known;
+                s.value[i] = row.value;
             }
         }
         // g = A u − b − Jᵀλ, with the rows as the momentum balance has them.

@@ -3,6 +3,7 @@
 use super::linear::LinearSolver;
 use super::schur::Schur;
 use super::settings::{Breakdown, NewtonSettings, StepRule};
+use super::stiffness::{Stiffness, SystemForm};
 use crate::linalg::Real;
 use crate::linalg::real::add_scaled;
 
@@ -66,6 +67,20 @@ pub struct Loop {
     pub solving: f64,
 }
 
+impl Loop {
+    /// This and then `next`: work adds up, the later error counts.
+    pub fn and(self, next: Loop) -> Loop {
+        Loop {
+            iterations: self.iterations + next.iterations,
+            linear: self.linear + next.linear,
+            factorizations: self.factorizations + next.factorizations,
+            stalls: self.stalls + next.stalls,
+            solving: self.solving + next.solving,
+            ..next
+        }
+    }
+}
+
 /// The loop with its memory.
 #[derive(Default)]
 pub struct Newton<T> {
@@ -73,6 +88,7 @@ pub struct Newton<T> {
     pub system: Schur<T>,
     /// The linear solver.
     pub linear: LinearSolver<T>,
+    stiffness: Stiffness<T>,
     b: Vec<T>,
     du: Vec<T>,
     dl: Vec<T>,
@@ -119,9 +135,16 @@ impl<T: Real> Newton<T> {
             s.prepare(settings.linear.product, direct, settings.regularization);
             s.right_side(&mut self.b);
             self.dl.resize(self.b.len(), T::ZERO);
-            let mut solved = self.linear.solve(s, &self.b, &mut self.dl, &settings.linear);
+            self.du.resize(x.u.len(), T::ZERO);
+            // … or [H + JᵀD C⁻¹ D J] Δu = −g − JᵀD C⁻¹ h                     (64)
+            let stiff = settings.form == SystemForm::Stiffness && !x.u.is_empty();
+            let mut solved = if stiff {
+                self.stiffness.solve(s, &settings.linear, &mut self.du, &mut self.dl)
+            } else {
+                self.linear.solve(s, &self.b, &mut self.dl, &settings.linear)
+            };
             for k in 1..=MOST_SHIFTS {
-                if !solved.broken || settings.breakdown == Breakdown::Stop {
+                if !solved.broken || stiff || settings.breakdown == Breakdown::Stop {
                     break;
                 }
                 let shift = settings.regularization.times(1e3_f64.powi(k));
@@ -138,8 +161,9 @@ impl<T: Real> Newton<T> {
                 return did;
             }
             // Δu = H⁻¹(JᵀD Δλ − g)                                           (60)
-            self.du.resize(x.u.len(), T::ZERO);
-            s.velocity_step(&self.dl, &mut self.du);
+            if !stiff {
+                s.velocity_step(&self.dl, &mut self.du);
+            }
             // λ += t Δλ, u += t Δu                                           (61), (62)
             self.from.clone_from(x);
             share = match settings.step {

@@ -9,6 +9,7 @@
 //! | friction compliance W (31)–(37), App. A.2 | [`friction`] |
 //! | rows φ_n, φ_f, bounds; S and W of (54) | [`rows`] |
 //! | system (53)–(58), Schur complement (59), (60) | [`schur`] |
+//! | stiffness form (64) | [`stiffness`] |
 //! | Algorithm 1, t, line search (61), (62), 8.1 | [`iteration`] |
 //! | linear solvers, 8.2 | [`linear`] |
 //! | r-factors (66), ε (8.4), start (67), (68) | [`settings`] |
@@ -33,6 +34,7 @@ pub mod ncp;
 pub mod rows;
 pub mod schur;
 pub mod settings;
+pub mod stiffness;
 
 pub use friction::ConeGuard;
 pub use frozen::Frozen;
@@ -40,8 +42,10 @@ pub use iteration::{Equations, Iterate, Look, Loop, Newton};
 pub use linear::{LinearMethod, LinearSettings, PreconditionerKind, Product};
 pub use ncp::NcpFunction;
 pub use settings::{
-    Breakdown, Derivative, Finish, IslandRule, NewtonSettings, Regularization, Scaling, Start, StepRule,
+    Breakdown, Derivative, Fallback, Finish, IslandRule, NewtonSettings, Regularization, Scaling, Start,
+    StepRule,
 };
+pub use stiffness::SystemForm;
 
 use super::{ContactSolver, SolveReport, Status, Trace, TraceRecord};
 use crate::contact::coupled::Coupled;
@@ -61,6 +65,13 @@ pub struct NonsmoothNewton {
     blocks: Vec<u32>,
     contacts: Vec<u32>,
 }
+
+/// What is tried in turn under [`Fallback::Vary`].
+const ATTEMPTS: &[fn(NewtonSettings) -> NewtonSettings] = &[
+    |s| s,
+    |s| NewtonSettings { ncp: NcpFunction::MinimumMap, start: Start::Zero, ..s },
+    |s| NewtonSettings { step: StepRule::Fixed(0.3), start: Start::Free, ..s },
+];
 
 /// One island with its memory.
 #[derive(Default)]
@@ -138,15 +149,35 @@ impl<T: Real> Lane<T> {
             }
         }
         let direct = s.linear.method.is_direct();
-        let did = self.newton.run(&mut self.frozen, &mut x, s, &mut |look: &Look| {
-            looks.push(*look);
-            trace.record(TraceRecord {
-                stage: "nsn",
-                iteration: look.iteration,
-                factorizations: if direct { look.iteration } else { 0 },
-                residual: look.error,
+        let mut done = Loop::default();
+        let attempts = if s.fallback == Fallback::Vary { ATTEMPTS } else { &ATTEMPTS[..1] };
+        self.frozen.forget_best();
+        for (k, attempt) in attempts.iter().enumerate() {
+            let s = attempt(*s);
+            if k > 0 {
+                self.frozen.change(&s);
+                self.guess.fill(Vec3::ZERO);
+                self.frozen.start(&self.guess, &self.newton.system, &mut x);
+            }
+            let did = self.newton.run(&mut self.frozen, &mut x, &s, &mut |look: &Look| {
+                let iteration = done.iterations + look.iteration;
+                looks.push(Look { iteration, ..*look });
+                trace.record(TraceRecord {
+                    stage: "nsn",
+                    iteration,
+                    factorizations: if direct { iteration } else { 0 },
+                    residual: look.error,
+                });
             });
-        });
+            done = done.and(did);
+            if did.error <= s.tolerance {
+                break;
+            }
+        }
+        let mut did = done;
+        if s.fallback == Fallback::Vary {
+            did.error = self.frozen.take_best();
+        }
         self.x = x;
         self.did = did;
         SolveReport {

@@ -1,7 +1,7 @@
 //! One row of the Newton system: residual (58), scale D and compliance C (54), from the laws of contacts and bounds.
 
 use super::friction::friction_compliance;
-use super::ncp::{Ncp, NcpFunction};
+use super::ncp::Ncp;
 use super::settings::{Derivative, NewtonSettings, Scaling};
 use crate::contact::Bounds;
 use crate::linalg::Real;
@@ -20,6 +20,8 @@ pub struct Row<T> {
     pub compliance: T,
     /// The step Δλ where it is known and its column acts.
     pub known: T,
+    /// The value of the function whose root is sought, before any division: what a line search may compare.
+    pub value: T,
 }
 
 /// r-factors of a block of three rows: the normal or first row, and friction, or each row for bounds.
@@ -71,6 +73,7 @@ pub fn contact_rows<T: Real>(
             scale: T::ZERO,
             compliance: T::ONE,
             known: if s.derivative == Derivative::Divided { -lambda[k] } else { T::ZERO },
+            value: lambda[k],
         };
         return [normal, off(1), off(2)];
     }
@@ -83,6 +86,7 @@ pub fn contact_rows<T: Real>(
         scale: T::ONE,
         compliance: w + softness[k],
         known: T::ZERO,
+        value: u[k] + w * lambda[k],
     };
     [normal, friction(1), friction(2)]
 }
@@ -120,40 +124,28 @@ pub fn bounded_row<T: Real>(
     r: T,
 ) -> Row<T> {
     if lo == hi {
-        return Row { residual: lambda - lo, scale: T::ZERO, compliance: T::ONE, known: lo - lambda };
+        let off = lambda - lo;
+        return Row { residual: off, scale: T::ZERO, compliance: T::ONE, known: -off, value: off };
     }
     ncp_row(s, s.ncp.bounded(u, lambda, (lo, hi), r), softness)
 }
 
 /// From the NCP function to the row, by the treatment of its derivative (correction N7).
 fn ncp_row<T: Real>(s: &NewtonSettings, ncp: Ncp<T>, softness: T) -> Row<T> {
-    let (alpha, beta) = (ncp.by_u, ncp.by_lambda);
-    match s.derivative {
-        Derivative::Literal | Derivative::Scaled => {
-            Row { residual: ncp.value, scale: alpha, compliance: beta + alpha * softness, known: T::ZERO }
+    let (alpha, beta, value) = (ncp.by_u, ncp.by_lambda, ncp.value);
+    let (residual, scale, compliance, known) = match s.derivative {
+        Derivative::Literal | Derivative::Scaled => (value, alpha, beta + alpha * softness, T::ZERO),
+        Derivative::Divided if alpha > T::of(VANISHED) => {
+            (value / alpha, T::ONE, beta / alpha + softness, T::ZERO)
         }
-        Derivative::Divided if alpha > T::of(VANISHED) => Row {
-            residual: ncp.value / alpha,
-            scale: T::ONE,
-            compliance: beta / alpha + softness,
-            known: T::ZERO,
-        },
-        Derivative::Divided => {
-            Row { residual: ncp.value, scale: T::ZERO, compliance: beta, known: -ncp.value / beta }
-        }
-    }
-}
-
-/// The NCP functions by name, for tables.
-pub fn ncp_name(ncp: NcpFunction) -> &'static str {
-    match ncp {
-        NcpFunction::MinimumMap => "minimum map",
-        NcpFunction::FischerBurmeister => "Fischer–Burmeister",
-    }
+        Derivative::Divided => (value, T::ZERO, beta, -value / beta),
+    };
+    Row { residual, scale, compliance, known, value }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::ncp::NcpFunction;
     use super::*;
 
     /// Where the Jacobian claims to be exact (rows divided by α), it is that of finite differences.

@@ -59,6 +59,13 @@ impl<T: Real> BlockMass<T> {
         }
     }
 
+    /// Entries of row `i` of H.
+    pub fn row(&self, i: usize, out: &mut Vec<(usize, T)>) {
+        let (d, n, at) = self.blocks[self.of_dof[i] as usize];
+        let (d, n, at) = (d as usize, n as usize, at as usize);
+        out.extend((0..n).map(|c| (d + c, self.value[at + (i - d) * n + c])));
+    }
+
     fn product(&self, matrix: &[T], x: &[T], y: &mut [T]) {
         for &(d, n, at) in &self.blocks {
             let (d, n, at) = (d as usize, n as usize, at as usize);
@@ -154,6 +161,8 @@ pub struct Schur<T> {
     pub g: Vec<T>,
     /// Residual of the rows (58) [m/s].
     pub h: Vec<T>,
+    /// Values of the functions of the rows, before any division by α [m/s].
+    pub value: Vec<T>,
     /// Steps Δλ that are known beforehand, of rows with D = 0 whose column still acts; zero elsewhere.
     pub known: Vec<T>,
     /// First row of each block of rows, and the number of rows at the end.
@@ -379,6 +388,6 @@ impl<T: Real> Schur<T> {
     /// L2 norm of the residual vector (g, h), the merit of Sec. 8.1.
     pub fn residual_norm(&self) -> f64 {
         let sum = |x: &[T]| x.iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>();
-        (sum(&self.g) + sum(&self.h)).sqrt()
+        (sum(&self.g) + sum(&self.value)).sqrt()
     }
 }

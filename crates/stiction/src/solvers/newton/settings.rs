@@ -3,6 +3,7 @@
 use super::friction::ConeGuard;
 use super::linear::LinearSettings;
 use super::ncp::NcpFunction;
+use super::stiffness::SystemForm;
 use serde::{Deserialize, Serialize};
 
 /// The r-factor that puts both sides of a complementarity condition into the same units (Sec. 7).
@@ -70,6 +71,17 @@ pub enum Breakdown {
     Regularize,
 }
 
+/// What happens when the iterations end without an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fallback {
+    /// The last iterate is returned.
+    #[default]
+    None,
+    /// The minimum map from zero and shorter steps are tried too, and the best answer of all iterates is returned.
+    Vary,
+}
+
 /// The first iterate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -130,6 +142,9 @@ pub struct NewtonSettings {
     pub regularization: Regularization,
     /// What happens when a linear solve breaks down.
     pub breakdown: Breakdown,
+    /// Which Schur complement is solved. The stiffness form takes conjugate gradients for every iterative method, and does
+    /// not know problems that are given by W alone.
+    pub form: SystemForm,
     /// Linear solver.
     pub linear: LinearSettings,
     /// First iterate.
@@ -138,6 +153,8 @@ pub struct NewtonSettings {
     pub islands: IslandRule,
     /// What is returned.
     pub finish: Finish,
+    /// What happens when the iterations end without an answer; needs [`Finish::Consistent`].
+    pub fallback: Fallback,
 }
 
 impl Default for NewtonSettings {
@@ -153,10 +170,12 @@ impl Default for NewtonSettings {
             step: StepRule::Fixed(0.75),
             regularization: Regularization::Absolute(1e-6),
             breakdown: Breakdown::Stop,
+            form: SystemForm::Compliance,
             linear: LinearSettings::default(),
             start: Start::Zero,
             islands: IslandRule::Together,
             finish: Finish::Iterate,
+            fallback: Fallback::None,
         }
     }
 }
@@ -186,6 +205,7 @@ impl NewtonSettings {
             start: Start::Warm,
             islands: IslandRule::Apart,
             finish: Finish::Consistent,
+            fallback: Fallback::Vary,
             ..NewtonSettings::default()
         }
     }

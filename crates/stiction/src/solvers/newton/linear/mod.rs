@@ -9,6 +9,7 @@ mod relax;
 
 pub use krylov::{conjugate_gradient, conjugate_residual, minres};
 pub use precondition::Preconditioner;
+pub(super) use precondition::invert;
 pub use relax::{gauss_seidel, jacobi};
 
 use super::schur::Schur;
@@ -64,9 +65,18 @@ impl LinearMethod {
         }
     }
 
+    /// Which factors, for direct methods.
+    pub fn direct(self) -> Option<DirectKind> {
+        match self {
+            LinearMethod::Llt => Some(DirectKind::Llt),
+            LinearMethod::Ldlt => Some(DirectKind::Ldlt),
+            _ => None,
+        }
+    }
+
     /// True for factorisations.
     pub fn is_direct(self) -> bool {
-        matches!(self, LinearMethod::Llt | LinearMethod::Ldlt)
+        self.direct().is_some()
     }
 }
 
@@ -156,6 +166,11 @@ pub struct LinearSolver<T> {
 }
 
 impl<T: Real> LinearSolver<T> {
+    /// A solver that notes the norm of the residual after each iteration.
+    pub fn with_history() -> LinearSolver<T> {
+        LinearSolver { history: Some(Vec::new()), ..LinearSolver::default() }
+    }
+
     /// Solves S x = b from x = 0.
     pub fn solve(&mut self, s: &Schur<T>, b: &[T], x: &mut [T], settings: &LinearSettings) -> LinearReport {
         x.fill(T::ZERO);
@@ -166,12 +181,7 @@ impl<T: Real> LinearSolver<T> {
         if let Some(history) = &mut self.history {
             history.clear();
         }
-        let kind = match settings.method {
-            LinearMethod::Llt => Some(DirectKind::Llt),
-            LinearMethod::Ldlt => Some(DirectKind::Ldlt),
-            _ => None,
-        };
-        if let Some(kind) = kind {
+        if let Some(kind) = settings.method.direct() {
             let Some(w) = s.assembled() else { return LinearReport { iterations: 0, broken: true } };
             let ok = self.direct.factor(kind, w, |i, j, v| s.entry(i, j, v));
             if ok {

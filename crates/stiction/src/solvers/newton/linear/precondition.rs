@@ -79,7 +79,7 @@ impl<T: Real> Preconditioner<T> {
 }
 
 /// Overwrites a small symmetric positive definite matrix with its inverse by elimination; false where a pivot is lost.
-fn invert<T: Real>(a: &mut [T], n: usize) -> bool {
+pub fn invert<T: Real>(a: &mut [T], n: usize) -> bool {
     let mut inverse = [T::ZERO; WIDEST * WIDEST];
     let mut largest = T::ZERO;
     for i in 0..n {

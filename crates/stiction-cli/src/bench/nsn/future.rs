@@ -1,0 +1,202 @@
+//! NSN-future: what the paper leaves for later, each against the published version.
+
+use super::steps::{H, Steps, looks, paper, stepping};
+use super::{arch, beam};
+use crate::bench::runs::on_floor;
+use crate::bench::{Context, Experiment, Row};
+use crate::clock::Stopwatch;
+use crate::failure::Result;
+use stiction::contact::samples;
+use stiction::elastic::{Law, Material};
+use stiction::mesh::shapes;
+use stiction::scene::SoftBody;
+use stiction::solvers::newton::linear::LinearSolver;
+use stiction::solvers::newton::schur::Schur;
+use stiction::solvers::newton::{
+    IslandRule, LinearMethod, LinearSettings, NewtonSettings, PreconditionerKind, Product, Start, SystemForm,
+};
+use stiction::{Body, Geometry, Scene, Vec3};
+
+/// The registry entry.
+pub const EXPERIMENT: Experiment = Experiment {
+    id: "NSN-future",
+    title: "warm start, islands, matrix-free products, block preconditioner, stiffness form",
+    claim: "Macklin et al. 2019, 8.1, 11: named as possible or as future work",
+    run,
+};
+
+fn run(ctx: &mut Context) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    warm(ctx, &mut rows)?;
+    islands(&mut rows);
+    products(ctx, &mut rows)?;
+    forms(ctx, &mut rows)?;
+    Ok(rows)
+}
+
+/// Errors that six iterations leave, cold and warm.
+fn warm(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
+    let cubes = (0..5).map(|k| {
+        Body::new(format!("cube {k}"), Geometry::Box { half: Vec3::splat(0.5) })
+            .at(0.0, 0.0, k as f64 + 0.5)
+            .with_mass(8f64.powi(k + 1))
+    });
+    for (name, scene) in [("heavy stack", on_floor(0.0, 0.5, cubes)), ("arch", arch::scene())] {
+        let mut errors = Vec::new();
+        for (start, how) in [(Start::Zero, "cold (published)"), (Start::Warm, "warm")] {
+            let newton = NewtonSettings { start, ..paper(6, LinearMethod::ConjugateResidual, 20) };
+            let mut sim = Steps::new(&scene, stepping(newton))?;
+            let mut last = 0.0_f64;
+            let steps = ctx.pick(60, 120);
+            for k in 0..steps {
+                let error = sim.step(H)?.error;
+                if k + 10 >= steps {
+                    last = last.max(error);
+                }
+            }
+            errors.push(last);
+            rows.push(Row::new(
+                format!("{name}, N = 6, {how}: error of the last steps"),
+                last,
+                "of the velocity scale",
+            ));
+        }
+        let row = Row::new(format!("{name}: cold over warm"), errors[0] / errors[1], "×")
+            .against("warm starting can give a good improvement (8.1)");
+        rows.push(if name == "arch" {
+            row.because("20 iterations of PCR for 300 rows: the linear solves, not the start, decide")
+        } else {
+            row.at_least(10.0)
+        });
+    }
+    Ok(())
+}
+
+/// Two problems that nothing couples, one hard and one easy, solved together and apart.
+fn islands(rows: &mut Vec<Row>) {
+    let mut bodies = samples::Assembly::new(Vec3::new(0.0, 0.0, -samples::GRAVITY));
+    for (x, masses) in [(0.0, [8.0, 4096.0, 8.0, 4096.0]), (10.0, [1.0, 1.0, 1.0, 1.0])] {
+        let mut below = None;
+        for (k, m) in masses.into_iter().enumerate() {
+            let z = k as f64;
+            let cube = bodies.add_box(Vec3::new(x, 0.0, z + 0.5), Vec3::splat(0.5), m);
+            let face =
+                [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)].map(|(a, b)| Vec3::new(x + a, b, z));
+            bodies.touch(cube, below, Vec3::Z, &face, 0.5);
+            below = Some(cube);
+        }
+    }
+    let p = bodies.problem();
+    let mut ends = Vec::new();
+    for (rule, name) in [(IslandRule::Together, "together (published)"), (IslandRule::Apart, "apart")] {
+        let s = NewtonSettings { islands: rule, ..paper(12, LinearMethod::ConjugateResidual, 6) };
+        let (iterates, _) = looks(&p, s);
+        let last = iterates.iter().filter(|l| l.iteration == 12).map(|l| l.error).fold(0.0, f64::max);
+        ends.push(last);
+        rows.push(Row::new(format!("two islands {name}: error after 12×6"), last, "of the velocity scale"));
+    }
+    rows.push(
+        Row::new("two islands: together over apart", ends[0] / ends[1], "×")
+            .against("error of one slows the other (11)")
+            .at_least(1.0),
+    );
+}
+
+/// A soft block on a floor.
+fn block(cells: usize, young: f64) -> Scene {
+    let material = Material { law: Law::StableNeoHookean, young, poisson: 0.4, density: 1000.0 };
+    let mut scene = on_floor(0.0, 0.5, []);
+    let mut block = SoftBody::new("block", shapes::block([cells; 3], Vec3::splat(0.2)), material);
+    block.pose.translation = Vec3::new(0.0, 0.0, 1e-4);
+    scene.solids.push(block);
+    scene
+}
+
+/// The system of the third Newton iteration of the second step.
+fn system(scene: &Scene) -> Result<Schur<f64>> {
+    let mut sim = Steps::new(scene, stepping(paper(3, LinearMethod::ConjugateResidual, 80)))?;
+    sim.step(H)?;
+    sim.step(H)?;
+    Ok(sim.stepper.system().clone())
+}
+
+fn products(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
+    let cells = ctx.pick(4, 6);
+    for (name, scene) in [("soft block", block(cells, 1e6)), ("beam", beam::insertion())] {
+        let mut s = system(&scene)?;
+        let settings = NewtonSettings::default();
+        let mut b = Vec::new();
+        s.prepare(Product::MatrixFree, false, settings.regularization);
+        s.right_side(&mut b);
+        let mut results = Vec::new();
+        for product in [Product::MatrixFree, Product::Assembled] {
+            for preconditioner in [PreconditionerKind::Diagonal, PreconditionerKind::BlockDiagonal] {
+                s.prepare(product, false, settings.regularization);
+                let linear = LinearSettings {
+                    iterations: 4000,
+                    tolerance: 1e-6,
+                    product,
+                    preconditioner,
+                    ..LinearSettings::default()
+                };
+                let mut x = vec![0.0; b.len()];
+                let watch = Stopwatch::start();
+                let report = LinearSolver::default().solve(&s, &b, &mut x, &linear);
+                let took = watch.elapsed();
+                results.push((report.iterations as f64, took.cpu.unwrap_or(took.wall)));
+            }
+        }
+        let [free, free_block, assembled, _] = results[..] else { unreachable!("four cases") };
+        rows.push(Row::new(
+            format!("{name} ({} rows): PCR to 1e-6, diagonal (published)", b.len()),
+            free.0,
+            "iterations",
+        ));
+        rows.push(Row::new(format!("{name}: PCR to 1e-6, block-diagonal"), free_block.0, "iterations"));
+        rows.push(
+            Row::new(format!("{name}: block-diagonal over diagonal"), free_block.0 / free.0, "×")
+                .at_most(1.0),
+        );
+        rows.push(
+            Row::new(
+                format!("{name}: time of a matrix-free product over an assembled one"),
+                free.1 / free.0 / (assembled.1 / assembled.0),
+                "×",
+            )
+            .against("would likely improve performance (11)"),
+        );
+    }
+    Ok(())
+}
+
+/// Compliance and stiffness form on the same soft block.
+fn forms(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
+    let cells = ctx.pick(3, 5);
+    for young in [1e5, 1e7] {
+        let mut seconds = Vec::new();
+        for (form, name) in
+            [(SystemForm::Compliance, "compliance (59)"), (SystemForm::Stiffness, "stiffness (64)")]
+        {
+            let newton = NewtonSettings { form, ..paper(6, LinearMethod::ConjugateResidual, 80) };
+            let mut sim = Steps::new(&block(cells, young), stepping(newton))?;
+            let watch = Stopwatch::start();
+            let mut error = 0.0_f64;
+            for _ in 0..5 {
+                error = sim.step(H)?.error;
+            }
+            let took = watch.elapsed();
+            seconds.push(took.cpu.unwrap_or(took.wall));
+            rows.push(Row::new(
+                format!("E = {young:.0e} Pa, {name}, 6×80: error"),
+                error,
+                "of the velocity scale",
+            ));
+        }
+        rows.push(Row::new(
+            format!("E = {young:.0e} Pa: time, stiffness over compliance"),
+            seconds[1] / seconds[0],
+            "×",
+        ));
+    }
+    Ok(())
+}

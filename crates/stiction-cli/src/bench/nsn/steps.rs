@@ -1,0 +1,62 @@
+//! Runs with the non-linear Newton step, as the experiments of the paper need them.
+
+use crate::bench::runs::broke;
+use crate::failure::{Result, error};
+use stiction::contact::{ContactProblem, Solution};
+use stiction::sim::{NonlinearReport, NonlinearSettings, NonlinearStepper};
+use stiction::solvers::ContactSolver;
+use stiction::solvers::newton::{LinearMethod, LinearSettings, Look, NewtonSettings, NonsmoothNewton};
+use stiction::{Model, Scene, State, Vec3};
+
+/// The paper's time step: two per frame of 60 Hz [s].
+pub const H: f64 = 1.0 / 120.0;
+
+/// A model with its state and stepper.
+pub struct Steps {
+    pub model: Model,
+    pub state: State,
+    pub stepper: NonlinearStepper,
+}
+
+impl Steps {
+    pub fn new(scene: &Scene, settings: NonlinearSettings) -> Result<Steps> {
+        let broken = |e| error(format!("the experiment's scene: {e}"), "report this");
+        let model = scene.compile().map_err(broken)?;
+        let stepper = NonlinearStepper::new(&model, settings).map_err(broken)?;
+        let state = model.initial.clone();
+        Ok(Steps { model, state, stepper })
+    }
+
+    pub fn step(&mut self, h: f64) -> Result<&NonlinearReport> {
+        self.stepper.step(&self.model, &mut self.state, h).map_err(broke)
+    }
+
+    /// Position of the centre of mass of free body `i`, in the order of the dofs.
+    pub fn position(&self, i: usize) -> Vec3 {
+        Vec3::from_slice(&self.state.q[7 * i..])
+    }
+}
+
+/// The paper's settings with N Newton and L linear iterations.
+pub fn paper(n: usize, method: LinearMethod, l: usize) -> NewtonSettings {
+    let linear = LinearSettings::default().with_method(method).with_iterations(l);
+    NewtonSettings { iterations: n, linear, ..NewtonSettings::default() }
+}
+
+/// The same in time steps.
+pub fn stepping(newton: NewtonSettings) -> NonlinearSettings {
+    NonlinearSettings { newton, ..NonlinearSettings::default() }
+}
+
+/// Solves a frozen problem from zero and returns every iterate and the answer.
+pub fn looks(p: &ContactProblem, settings: NewtonSettings) -> (Vec<Look>, Solution) {
+    let mut x = Solution { v: vec![0.0; p.dofs()], lambda: vec![Vec3::ZERO; p.contacts()] };
+    let mut solver = NonsmoothNewton::new(settings);
+    solver.solve(p, &mut x, &mut ());
+    (solver.looks().to_vec(), x)
+}
+
+/// Points of a curve over the iterations, zeros left out so that a logarithmic axis shows it.
+pub fn curve(looks: &[Look], of: impl Fn(&Look) -> f64) -> Vec<(f64, f64)> {
+    looks.iter().map(|l| (l.iteration as f64, of(l))).filter(|p| p.1 > 0.0 && p.1.is_finite()).collect()
+}

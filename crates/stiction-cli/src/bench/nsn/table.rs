@@ -1,0 +1,184 @@
+//! NSN-T2: the statistics table of our scenes, time per step against `exact`, and how cost grows with tetrahedra.
+
+use super::steps::{H, Steps, paper, stepping};
+use super::{arch, beam, pile, pneunet};
+use crate::bench::runs::{on_floor, simulate, take_steps};
+use crate::bench::{Context, Experiment, Row};
+use crate::clock::Stopwatch;
+use crate::failure::Result;
+use crate::svg::{Mark, Plot, Scale};
+use stiction::elastic::{Law, Material};
+use stiction::mesh::shapes;
+use stiction::scene::SoftBody;
+use stiction::solvers::newton::{LinearMethod, NewtonSettings, Start};
+use stiction::{Scene, SolverKind, Vec3};
+
+/// Table 2.
+pub const STATISTICS: Experiment = Experiment {
+    id: "NSN-T2",
+    title: "bodies, joints, tets, contacts, iterations, times of assembly and solve",
+    claim: "Macklin et al. 2019, Table 2: cost is dominated by the linear solver, assembly is small",
+    run: statistics,
+};
+
+/// Cost.
+pub const TIME: Experiment = Experiment {
+    id: "NSN-time",
+    title: "time per step against exact, and growth from 1k to 50k tets",
+    claim: "ours: the paper gives GPU times only",
+    run: time,
+};
+
+/// Name, scene, steps before, N, L, and what the paper's row says.
+type Case = (&'static str, Scene, usize, usize, usize, &'static str);
+
+fn cases(quick: bool) -> Vec<Case> {
+    vec![
+        ("arch", arch::scene(), 20, 6, 20, "20 bodies, 0 joints, 0 tets, 134 contacts, N 6, L 20"),
+        (
+            "beam",
+            beam::insertion(),
+            60,
+            6,
+            50,
+            "42 bodies, 42 joints, 0 tets, 300 contacts, N 6, L 50 (with the arm)",
+        ),
+        (
+            "table pile",
+            pile::scene(if quick { 18 } else { 54 }),
+            if quick { 80 } else { 240 },
+            4,
+            20,
+            "54 bodies, 0 joints, 0 tets, 936 contacts, N 4, L 20",
+        ),
+        (
+            "PneuNet",
+            pneunet::gripper(1.0),
+            if quick { 2 } else { 110 },
+            4,
+            80,
+            "1 body, 0 joints, 2241 tets, 532 contacts, N 4, L 80",
+        ),
+    ]
+}
+
+fn statistics(ctx: &mut Context) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    let mut table = Vec::new();
+    for (name, scene, before, n, l, theirs) in cases(ctx.quick) {
+        ctx.note(name);
+        let newton = NewtonSettings { start: Start::Warm, ..paper(n, LinearMethod::ConjugateResidual, l) };
+        let mut sim = Steps::new(&scene, stepping(newton))?;
+        for _ in 0..before {
+            sim.step(H)?;
+        }
+        let steps = 10;
+        let (mut assembly, mut solve, mut contacts) = (0.0, 0.0, 0);
+        for _ in 0..steps {
+            let r = sim.step(H)?;
+            assembly += 1e3 * r.times[1] / steps as f64;
+            solve += 1e3 * r.times[2] / steps as f64;
+            contacts = contacts.max(r.contacts);
+        }
+        let bodies = sim.model.bodies.iter().filter(|b| b.block.is_some()).count();
+        let tets: usize = sim.model.solids.iter().map(|s| s.tets.len()).sum();
+        let joints = sim.model.joints.len();
+        rows.push(
+            Row::remark(
+                name,
+                format!("{bodies} bodies, {joints} joints, {tets} tets, {contacts} contacts, N {n}, L {l}"),
+            )
+            .against(theirs),
+        );
+        rows.push(Row::new(format!("{name}: assembly"), assembly, "ms"));
+        rows.push(Row::new(format!("{name}: solve"), solve, "ms"));
+        let share = assembly / solve;
+        let row = Row::new(format!("{name}: assembly over solve"), share, "")
+            .against("2 to 6 %, on a GPU")
+            .at_most(0.15);
+        rows.push(if share <= 0.15 {
+            row
+        } else {
+            row.because(
+                "rows are rebuilt at every iterate on one core, while the solve takes few, cheap iterations",
+            )
+        });
+        table.push(vec![
+            name.to_string(),
+            bodies.to_string(),
+            joints.to_string(),
+            tets.to_string(),
+            contacts.to_string(),
+            n.to_string(),
+            l.to_string(),
+            format!("{assembly:.4}"),
+            format!("{solve:.4}"),
+        ]);
+    }
+    ctx.csv(
+        "table",
+        &["example", "bodies", "joints", "tets", "contacts", "newton", "linear", "assembly_ms", "solve_ms"],
+        &table,
+    )?;
+    Ok(rows)
+}
+
+fn time(ctx: &mut Context) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for (name, scene, before, ..) in cases(ctx.quick) {
+        if name == "PneuNet" && ctx.quick {
+            continue;
+        }
+        ctx.note(name);
+        let mut seconds = Vec::new();
+        for kind in [SolverKind::Exact, SolverKind::NonsmoothNewton] {
+            let mut sim = simulate(&scene, kind)?;
+            take_steps(&mut sim, before.min(ctx.pick(20, 120)), H, |_| {})?;
+            let ran = take_steps(&mut sim, 10, H, |_| {})?;
+            seconds.push(ran.seconds_per_step);
+            let (kind, s) = (kind.name(), &ran.summary);
+            rows.push(Row::new(format!("{name}, {kind}: time per step"), 1e3 * ran.seconds_per_step, "ms"));
+            rows.push(Row::new(format!("{name}, {kind}: natural map, worst"), s.residuals.natural, "m/s"));
+        }
+        rows.push(Row::new(format!("{name}: nsn over exact, per step"), seconds[1] / seconds[0], "×"));
+    }
+    growth(ctx, &mut rows)?;
+    Ok(rows)
+}
+
+/// A soft block on a floor, from about a thousand to fifty thousand tets.
+fn growth(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
+    let mut points = Vec::new();
+    let sizes: &[usize] = if ctx.quick { &[6, 9] } else { &[6, 9, 14, 20] };
+    for &cells in sizes {
+        let material = Material { law: Law::StableNeoHookean, young: 1e5, poisson: 0.4, density: 1000.0 };
+        let mut scene = on_floor(0.0, 0.5, []);
+        let mut block = SoftBody::new("block", shapes::block([cells; 3], Vec3::splat(0.2)), material);
+        block.pose.translation = Vec3::new(0.0, 0.0, 0.001);
+        scene.solids.push(block);
+        let newton = NewtonSettings { start: Start::Warm, ..paper(4, LinearMethod::ConjugateResidual, 80) };
+        let mut sim = Steps::new(&scene, stepping(newton))?;
+        sim.step(H)?;
+        let watch = Stopwatch::start();
+        let steps = ctx.pick(2, 3);
+        for _ in 0..steps {
+            sim.step(H)?;
+        }
+        let took = watch.elapsed();
+        let seconds = took.cpu.unwrap_or(took.wall) / steps as f64;
+        let tets = sim.model.solids[0].tets.len();
+        rows.push(Row::new(format!("{tets} tets, N = 4, L = 80: time per step"), 1e3 * seconds, "ms"));
+        points.push((tets as f64, seconds));
+    }
+    let (a, b) = (points[0], points[points.len() - 1]);
+    let slope = (b.1 / a.1).ln() / (b.0 / a.0).ln();
+    rows.push(
+        Row::new("growth of time with tets, exponent", slope, "")
+            .against("1: fixed iterations, matrix-free")
+            .at_most(1.3),
+    );
+    let mut plot = Plot::new("Time per step, fixed iterations", "tets", "s");
+    (plot.x_scale, plot.y_scale) = (Scale::Log, Scale::Log);
+    plot.add("N = 4, L = 80", Mark::Dots, points);
+    ctx.plot("growth", &plot)
+}

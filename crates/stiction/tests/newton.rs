@@ -1,0 +1,256 @@
+//! Non-smooth Newton. On frozen problems: stack, arch, inclines and walls from a cold start to 1e-8 by the common yardstick,
+//! every linear solver leads to the same motion, redundant contacts break Cholesky and not conjugate residuals, and ε
+//! changes the way, not the answer. In time: a redundant box slides as Coulomb says with the bounded friction scaling
+//! and whatever the number of iterations; hard joints and soft bodies move as the other stepper moves them.
+
+use stiction::contact::{ContactProblem, Residuals, Solution, residual, samples};
+use stiction::coords::SoftId;
+use stiction::elastic::{Law, Material};
+use stiction::mesh::shapes;
+use stiction::scene::{Joint, JointKind, NodeSelection, SoftBody, SpringEnd, SpringSpec};
+use stiction::sim::{ElementRows, GeometricStiffness, NonlinearSettings, NonlinearStepper};
+use stiction::solvers::newton::*;
+use stiction::solvers::{ContactSolver, SolveReport};
+use stiction::{Body, Geometry, Model, Scene, SimSettings, Simulation, State, Vec3};
+
+const G: f64 = 9.81;
+
+fn solve(p: &ContactProblem, settings: NewtonSettings) -> (SolveReport, Residuals, Solution) {
+    let mut x = Solution { v: vec![0.0; p.dofs()], lambda: vec![Vec3::ZERO; p.contacts()] };
+    let report = NonsmoothNewton::new(settings).solve(p, &mut x, &mut ());
+    let m = residual::measure(p, &x);
+    (report, m, x)
+}
+
+#[test]
+fn hard_problems_are_solved_from_a_cold_start() {
+    let limit = 0.5f64.atan();
+    let mut problems = vec![
+        samples::heavy_stack(5),
+        samples::arch(10, 0.6),
+        samples::incline(0.95 * limit, 0.5),
+        samples::incline(1.2 * limit, 0.5),
+    ];
+    problems.extend((1..5).map(|seed| samples::wall(3, 3, 0.6, seed)));
+    for (i, p) in problems.iter().enumerate() {
+        let (report, m, _) = solve(p, NewtonSettings::robust());
+        assert!(report.status.is_solved(), "problem {i}: {report:?}");
+        assert!(m.natural < 1e-7 && m.momentum < 1e-9 && m.cone < 1e-12, "problem {i}: {m:?}");
+    }
+}
+
+#[test]
+fn the_paper_converges_on_stack_and_arch_and_t_bounds_its_rate() {
+    // N8: with t = ¾ an error shrinks at most four times per iteration; with t = 1 the stack takes a few.
+    let p = samples::heavy_stack(5);
+    let paper = NewtonSettings { iterations: 100, tolerance: 1e-9, ..NewtonSettings::default() };
+    let damped = solve(&p, paper).0;
+    let full = solve(&p, NewtonSettings { step: StepRule::Fixed(1.0), ..paper }).0;
+    assert!(damped.status.is_solved() && full.status.is_solved());
+    assert!(damped.iterations >= 15, "0.25^15 = 1e-9: {}", damped.iterations);
+    assert!(full.iterations <= 15, "{}", full.iterations);
+    let arch = solve(&samples::arch(10, 0.6), NewtonSettings { linear: LinearSettings::direct(), ..paper });
+    assert!(arch.0.status.is_solved() && arch.1.natural < 1e-8, "{:?}", arch.0);
+}
+
+#[test]
+fn every_linear_solver_leads_to_the_same_motion() {
+    // Two problems whose motion is unique: no friction, and one sliding box.
+    let problems = [samples::wall_with_speed(2, 2, 0.0, 0.1, 3), samples::incline(1.2 * 0.5f64.atan(), 0.5)];
+    let robust = NewtonSettings::robust();
+    for p in &problems {
+        let (_, _, reference) = solve(p, robust);
+        for method in LinearMethod::ALL.into_iter().filter(|m| *m != LinearMethod::Jacobi) {
+            for product in [Product::MatrixFree, Product::Assembled] {
+                for preconditioner in [PreconditionerKind::Diagonal, PreconditionerKind::BlockDiagonal] {
+                    let linear =
+                        LinearSettings { method, iterations: 400, tolerance: 1e-13, product, preconditioner };
+                    let (report, _, x) = solve(p, NewtonSettings { linear, ..robust });
+                    let off = x.v.iter().zip(&reference.v).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                    assert!(
+                        report.status.is_solved() && off < 1e-6,
+                        "{method:?} {product:?}: {report:?}, {off:e}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn redundant_contacts_break_cholesky_but_not_conjugate_residuals() {
+    // Every contact twice: S has a null space as large as the contacts.
+    let p = samples::duplicated(&samples::heavy_stack(3), 2);
+    let base = NewtonSettings {
+        iterations: 100,
+        tolerance: 1e-8,
+        ncp: NcpFunction::MinimumMap,
+        derivative: Derivative::Divided,
+        regularization: Regularization::Absolute(0.0),
+        ..NewtonSettings::default()
+    };
+    let cholesky = solve(&p, NewtonSettings { linear: LinearSettings::direct(), ..base }).0;
+    assert!(!cholesky.status.is_solved());
+    let (report, m, x) = solve(&p, NewtonSettings { linear: base.linear.with_iterations(60), ..base });
+    assert!(report.status.is_solved() && m.natural < 1e-6, "{report:?} {m:?}");
+    // 8.4: ε is not part of the residual.
+    for epsilon in [1e-8, 1e-6] {
+        let linear = LinearSettings::direct();
+        let s = NewtonSettings { regularization: Regularization::Absolute(epsilon), linear, ..base };
+        let (report, _, y) = solve(&p, s);
+        let off = x.v.iter().zip(&y.v).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(report.status.is_solved() && off < 1e-8, "ε = {epsilon}: {off:e}");
+    }
+}
+
+#[test]
+fn contact_compliance_lets_a_box_sink_by_its_weight() {
+    let mut p = samples::heavy_stack(1);
+    let soft = 1e-3;
+    p.softness.iter_mut().for_each(|s| s.x = soft);
+    let (report, _, x) = solve(&p, NewtonSettings::robust());
+    assert!(report.status.is_solved());
+    // λ = m (g h + v)/4 at each corner, v = −s λ.
+    let weight = 8.0 * G * samples::TIME_STEP / 4.0 / (1.0 + 8.0 * soft / 4.0);
+    assert!((x.v[2] + soft * weight).abs() < 1e-9, "{}", x.v[2]);
+}
+
+/// Distance that a box slides in 60 steps of 1/120 s at 1.2 times the friction angle.
+fn slide(newton: NewtonSettings) -> f64 {
+    let angle = 1.2 * 0.5f64.atan();
+    let scene = Scene {
+        gravity: G * Vec3::new(angle.sin(), 0.0, -angle.cos()),
+        bodies: vec![
+            Body::new("floor", Geometry::Plane).fixed().with_friction(0.5),
+            Body::new("box", Geometry::Box { half: Vec3::splat(0.1) }).at(0.0, 0.0, 0.1).with_friction(0.5),
+        ],
+        ..Scene::default()
+    };
+    let model = scene.compile().unwrap();
+    let state = run(&model, NonlinearSettings { newton, ..NonlinearSettings::default() }, 60, 1.0 / 120.0);
+    state.q[0]
+}
+
+fn run(model: &Model, settings: NonlinearSettings, steps: usize, h: f64) -> State {
+    let mut stepper = NonlinearStepper::new(model, settings).unwrap();
+    let mut state = model.initial.clone();
+    for _ in 0..steps {
+        stepper.step(model, &mut state, h).unwrap();
+    }
+    state
+}
+
+#[test]
+fn a_redundant_box_slides_as_far_as_coulomb_says_whatever_the_iterations() {
+    // Σ k h² a for k = 1…60.
+    let angle = 1.2 * 0.5f64.atan();
+    let closed = G * (angle.sin() - 0.5 * angle.cos()) * 1830.0 / 14400.0;
+    for iterations in [6, 20, 60] {
+        let newton = NewtonSettings {
+            iterations,
+            friction_bound: 0.5,
+            derivative: Derivative::Divided,
+            start: Start::Warm,
+            linear: LinearSettings::direct(),
+            ..NewtonSettings::default()
+        };
+        let x = slide(newton);
+        assert!((x / closed - 1.0).abs() < 0.01, "{iterations} iterations: {x} m of {closed} m");
+    }
+}
+
+#[test]
+fn joints_and_springs_move_as_in_the_other_stepper() {
+    // A chain of two rods hinged to the world, a spring from its end: both steppers solve the same implicit Euler step.
+    let mut scene = Scene { gravity: Vec3::new(0.0, 0.0, -G), ..Scene::default() };
+    for k in 0..2 {
+        let b = Body::new(format!("rod {k}"), Geometry::Box { half: Vec3::new(0.5, 0.05, 0.05) })
+            .at(0.5 + k as f64, 0.0, 0.0)
+            .with_mass(1.0);
+        scene.bodies.push(b);
+        let at = Vec3::new(k as f64, 0.0, 0.0);
+        let joint = match k {
+            0 => Joint::to_world("hinge 0", JointKind::Hinge, "rod 0"),
+            _ => Joint::new("hinge 1", JointKind::Hinge, "rod 0", "rod 1"),
+        };
+        scene.joints.push(joint.at(at).about(Vec3::Y));
+    }
+    let ends = [SpringEnd::world(Vec3::new(2.0, 0.0, 1.0)), SpringEnd::on("rod 1", Vec3::new(0.5, 0.0, 0.0))];
+    scene.springs.push(SpringSpec::new("s", ends, 30.0));
+    let model = scene.compile().unwrap();
+    let newton = NewtonSettings {
+        iterations: 40,
+        tolerance: 1e-12,
+        step: StepRule::Fixed(1.0),
+        derivative: Derivative::Divided,
+        linear: LinearSettings::direct(),
+        regularization: Regularization::Relative(1e-12),
+        start: Start::Warm,
+        ..NewtonSettings::default()
+    };
+    let h = 2e-3;
+    let state = run(&model, NonlinearSettings { newton, ..NonlinearSettings::default() }, 100, h);
+    // Anchors agree.
+    for (i, j) in model.joints.iter().enumerate() {
+        let place = j.place(j.poses(&model, &state));
+        assert!((place.anchor_a - place.anchor_b).length() < 1e-9, "joint {i}");
+    }
+    let settings = SimSettings { linearizations: 20, ..SimSettings::default() };
+    let mut sim = Simulation::new(model.clone(), settings);
+    for _ in 0..100 {
+        sim.step(h).unwrap();
+    }
+    // They differ by where a step evaluates its rows: first order in h.
+    let fall = model.initial.q[9] - state.q[9];
+    let off: f64 = (0..3).map(|k| (state.q[7 + k] - sim.state().q[7 + k]).abs()).fold(0.0, f64::max);
+    assert!(fall.abs() > 0.05 && off < 0.02 * fall.abs(), "fell {fall} m, {off} m apart");
+}
+
+fn beam(law: Law) -> Model {
+    let clamped = NodeSelection::Box { min: Vec3::splat(-1.0), max: Vec3::new(-0.1 + 1e-9, 1.0, 1.0) };
+    let material = Material { law, young: 2e5, poisson: 0.3, density: 1000.0 };
+    let mesh = shapes::block([6, 2, 2], Vec3::new(0.2, 0.04, 0.04));
+    let mut scene = Scene { gravity: Vec3::new(0.0, 0.0, -G), ..Scene::default() };
+    scene.solids.push(SoftBody::new("beam", mesh, material).pinned(clamped));
+    scene.compile().unwrap()
+}
+
+/// Elements as compliance rows and as stiffness in A solve the same equations.
+#[test]
+fn soft_bodies_in_compliance_form_move_as_in_stiffness_form() {
+    let h = 0.01;
+    for (law, form) in [
+        (Law::Corotated, SystemForm::Compliance),
+        (Law::StableNeoHookean, SystemForm::Compliance),
+        (Law::Linear, SystemForm::Compliance),
+        (Law::Corotated, SystemForm::Stiffness),
+    ] {
+        let elements = ElementRows::Corotated;
+        let model = beam(law);
+        let newton = NewtonSettings {
+            iterations: 60,
+            tolerance: 1e-9,
+            step: StepRule::Fixed(1.0),
+            linear: LinearSettings::direct(),
+            regularization: Regularization::Relative(1e-12),
+            start: Start::Warm,
+            form,
+            ..NewtonSettings::default()
+        };
+        let geometric = GeometricStiffness::Off;
+        let settings = NonlinearSettings { newton, elements, geometric, ..NonlinearSettings::default() };
+        let mut stepper = NonlinearStepper::new(&model, settings).unwrap();
+        let mut state = model.initial.clone();
+        let mut sim =
+            Simulation::new(model.clone(), SimSettings { linearizations: 30, ..SimSettings::default() });
+        for step in 0..10 {
+            let report = stepper.step(&model, &mut state, h).unwrap();
+            assert!(report.error < 1e-8, "{law:?} step {step}: {report:?}");
+            sim.step(h).unwrap();
+        }
+        let tip = |s: &State| model.vertex_position(s, SoftId(0), model.solids[0].rest.len() - 1);
+        let (a, b) = (tip(&state), tip(sim.state()));
+        let moved = (b - tip(&model.initial)).length();
+        assert!(moved > 5e-3 && (a - b).length() < 1e-5 * moved, "{law:?}: {a} {b}");
+    }
+}
