@@ -28,8 +28,8 @@ pub struct Motion<'a> {
     every: usize,
     /// Phases after steps 0, every, 2 every, …
     kept: Vec<Phase>,
-    /// Phases from `segment.0` on that were taken again last, and how they were solved.
-    segment: (usize, Vec<Phase>, Vec<Newton>),
+    /// Phases from step `segment.0` on that were taken again last.
+    segment: (usize, Vec<Phase>),
     /// How each step went.
     pub newton: Vec<Newton>,
 }
@@ -59,7 +59,7 @@ impl<'a> Motion<'a> {
             steps,
             every,
             kept: Vec::new(),
-            segment: (0, Vec::new(), Vec::new()),
+            segment: (0, Vec::new()),
             newton: Vec::new(),
             system,
             params,
@@ -111,7 +111,7 @@ impl<'a> Motion<'a> {
                 self.system.step(&phases[k - first], k, &mut next)?;
                 phases.push(next);
             }
-            self.segment = (first, phases, Vec::new());
+            self.segment = (first, phases);
         }
         Ok(self.segment.1[i - first].clone())
     }

@@ -141,7 +141,7 @@ impl ParamSet {
                     Some(s) if s.tets.is_empty() => {
                         Some("a sheet has no material; use the springs of a mesh")
                     }
-                    Some(s) if s.elements.element(0).fibres.iter().next().is_some() => {
+                    Some(s) if (0..s.tets.len()).any(|t| !s.elements.element(t).fibres.is_empty()) => {
                         Some("soft bodies with fibres cannot change their material here")
                     }
                     Some(_) => None,

@@ -66,7 +66,8 @@ impl Default for SimSettings {
 }
 
 /// Everything that decides how a run goes on: resuming from it is bit-identical, except that soft islands of more
-/// than 3000 unknowns go on to the solver's tolerance only, because their preconditioner remembers earlier steps.
+/// than 3000 unknowns go on to the solver's tolerance only, because their preconditioner remembers earlier steps. The penalty
+/// solver goes on from state and velocity, without the steps before that BDF2 looks back on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
     /// Time, configuration, velocity.
