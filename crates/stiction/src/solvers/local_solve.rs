@@ -18,7 +18,7 @@ use crate::linalg::{Mat3, Vec3};
 /// Below this share of the trace a diagonal entry or an eigenvalue counts as zero.
 const SINGULAR: f64 = 1e-13;
 /// Newton's next step from a residual as small as this is at rounding.
-const LAST_STEP: f64 = 1e-7;
+const LAST_STEP: f64 = 1e-9;
 /// In a sweep the other contacts still move, and the next sweep goes on from here: one step from this is enough.
 const LAST_STEP_OF_SWEEP: f64 = 1e-3;
 /// Newton takes 2 to 5 steps; bisection of the whole exponent range takes fewer than this.
