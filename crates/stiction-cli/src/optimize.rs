@@ -335,7 +335,7 @@ fn report(
         let mut out = OutputDir::create(dir)?;
         out.write("fitted.json", &format!("{all:#}\n"))?;
         let lines: String = history.iter().map(|(k, v)| csv_line(&[k.to_string(), csv_number(*v)])).collect();
-        out.write("convergence.csv", &(csv_line(&["run", "objective"]) + &lines))?;
+        out.write("convergence.csv", &(csv_line(["run", "objective"]) + &lines))?;
         let mut plot = Plot::new("Best objective", "runs", "Φ");
         plot.y_scale = Scale::Log;
         plot.add("Φ", Mark::Line, history.iter().map(|(k, v)| (*k, v.max(1e-30))).collect());

@@ -99,7 +99,7 @@ impl<'a> Motion<'a> {
         if i == self.steps {
             return Ok(self.kept[self.kept.len() - 1].clone());
         }
-        if i % self.every == 0 {
+        if i.is_multiple_of(self.every) {
             return Ok(self.kept[i / self.every].clone());
         }
         let first = i / self.every * self.every;

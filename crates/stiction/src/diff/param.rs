@@ -260,7 +260,7 @@ impl ParamSet {
             }
         }
         for owner in self.owners() {
-            let turn = self.vector(owner, |o, k| Param::Orientation(o, k)).unwrap_or_default();
+            let turn = self.vector(owner, Param::Orientation).unwrap_or_default();
             if turn != Vec3::ZERO {
                 let r = rotation::exp(turn);
                 if let Owner::Body(b) = owner {
@@ -309,10 +309,10 @@ impl ParamSet {
                 | Param::Density(s)
                 | Param::Viscosity(s)
                 | Param::MassDamping(s)
-                | Param::RestNode(s, ..) => {
-                    if !solids.contains(&s) {
-                        solids.push(s);
-                    }
+                | Param::RestNode(s, ..)
+                    if !solids.contains(&s) =>
+                {
+                    solids.push(s);
                 }
                 Param::Friction(i) => {
                     let pair = &mut system.sites.pairs[i];
@@ -378,10 +378,9 @@ impl ParamSet {
             | Param::Orientation(o, _)
             | Param::Velocity(o, _)
             | Param::Spin(o, _) = *p
+                && !all.contains(&o)
             {
-                if !all.contains(&o) {
-                    all.push(o);
-                }
+                all.push(o);
             }
         }
         all
@@ -428,7 +427,7 @@ impl ParamSet {
                     }
                 }
                 Param::Orientation(o, k) => {
-                    let theta = self.vector(o, |o, k| Param::Orientation(o, k)).unwrap_or_default();
+                    let theta = self.vector(o, Param::Orientation).unwrap_or_default();
                     let turn = left_jacobian(theta).col(k);
                     if let Owner::Body(b) = o {
                         for c in 0..3 {
@@ -436,7 +435,7 @@ impl ParamSet {
                         }
                         continue;
                     }
-                    let spin = self.vector(o, |o, k| Param::Spin(o, k)).unwrap_or_default();
+                    let spin = self.vector(o, Param::Spin).unwrap_or_default();
                     let nodes = nodes_of(model, &self.masses, o);
                     let centre = mean(&nodes, |q, _| Vec3::from_slice(&initial.q[q..]));
                     for (q, v, _) in nodes {

@@ -270,10 +270,10 @@ fn load_on(system: &System, s: SoftId, step: usize) -> Vec3 {
     let forces = system.model.forces.iter().filter(|f| f.target == target);
     let mut sum: Vec3 = forces.map(|f| share(f, system.there.t, system.h) * f.force).sum();
     for c in &system.controls {
-        if let (ControlKind::Force(owner, axis), Some(k)) = (&c.kind, c.place(step)) {
-            if *owner == target {
-                sum[*axis] += c.values[k];
-            }
+        if let (ControlKind::Force(owner, axis), Some(k)) = (&c.kind, c.place(step))
+            && *owner == target
+        {
+            sum[*axis] += c.values[k];
         }
     }
     sum

@@ -107,11 +107,12 @@ impl Sleeper {
     /// Wakes those whom a force starts to pull within the step.
     pub fn wake_pulled(&mut self, model: &Model, t: f64, h: f64, warm: &mut WarmCache) {
         for f in &model.forces {
-            if let Owner::Body(b) = f.target {
-                if f.from < t + h && f.until > t {
-                    self.memory.still[b.index()] = 0.0;
-                    self.wake(self.memory.group[b.index()], warm);
-                }
+            if let Owner::Body(b) = f.target
+                && f.from < t + h
+                && f.until > t
+            {
+                self.memory.still[b.index()] = 0.0;
+                self.wake(self.memory.group[b.index()], warm);
             }
         }
     }
