@@ -22,6 +22,9 @@ use crate::sim::{Probe, SimSettings, Simulation, VelocityStepper};
 /// Step of central differences, relative to the largest component of a direction.
 const STEP: f64 = 1e-6;
 
+/// Sets a parameter of a model.
+pub type SetValue = Box<dyn Fn(&mut Model, f64)>;
+
 /// A number of a scene by which exact motions are differentiated.
 pub enum ExactParam {
     /// Coordinate of an owner at t = 0: whole solids move together [m].
@@ -41,7 +44,7 @@ pub enum ExactParam {
         /// A typical size, by which differences are taken.
         scale: f64,
         /// Sets a value.
-        set: Box<dyn Fn(&mut Model, f64)>,
+        set: SetValue,
     },
 }
 

@@ -32,8 +32,11 @@ fn system(damping: ContactDamping, dt: f64, tilt: f64) -> Result<System> {
     System::new(model, settings, dt).map_err(|e| error(e, "this is a defect"))
 }
 
+/// Times and heights of a fall.
+type Path = Vec<(f64, f64)>;
+
 /// Heights over time, the largest tilt [rad], and whether all steps converged.
-fn fall(system: &mut System, time: f64) -> Result<(Vec<(f64, f64)>, f64, bool)> {
+fn fall(system: &mut System, time: f64) -> Result<(Path, f64, bool)> {
     let steps = (time / system.time_step()).round() as usize;
     let mut phase = system.start();
     let start = phase.state.rigid_pose(0).rotation;

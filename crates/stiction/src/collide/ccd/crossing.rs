@@ -137,7 +137,8 @@ mod tests {
 
     #[test]
     fn brent_finds_roots_to_rounding() {
-        let cases: [(fn(f64) -> f64, f64, f64, f64); 4] = [
+        type Case = (fn(f64) -> f64, f64, f64, f64);
+        let cases: [Case; 4] = [
             (|x| x.cos() - x, 0.0, 1.0, 0.7390851332151607),
             (|x| x.powi(9), -1.0, 2.0, 0.0),
             (|x| (x - 0.3).signum(), 0.0, 1.0, 0.3),

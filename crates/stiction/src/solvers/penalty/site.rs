@@ -122,7 +122,7 @@ impl Sites {
                 let (round_a, round_b) = (is_round(&*a.geometry.0), is_round(&*b.geometry.0));
                 let rigid_a = matches!(a.owner, Owner::Body(_));
                 // A round shape touches by its own points; two round ones by those of the first.
-                if rigid_a && ((round_b && !round_a) || (round_a && round_b && i > j)) {
+                if rigid_a && round_b && (!round_a || i > j) {
                     continue;
                 }
                 let combine = |x: f64, y: f64| model.contact.combine_friction.apply(x, y);
