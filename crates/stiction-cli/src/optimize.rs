@@ -340,6 +340,7 @@ fn report(
         plot.y_scale = Scale::Log;
         plot.add("Φ", Mark::Line, history.iter().map(|(k, v)| (*k, v.max(1e-30))).collect());
         out.write("convergence.svg", &plot.to_svg())?;
+        out.finish()?;
     }
     if args.json {
         print(&format!("{all:#}\n"))?;

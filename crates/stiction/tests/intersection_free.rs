@@ -17,31 +17,35 @@ fn guarded() -> SimSettings {
     SimSettings { intersection_free: true, ..SimSettings::default() }
 }
 
-/// Steps a scene and looks at every state; the largest part of a way that was held back.
-fn watch(scene: &Scene, settings: SimSettings, steps: usize, h: f64) -> (Simulation, f64) {
+/// Steps a scene and looks at every state; the part of a way that was held back in each step.
+fn watch(scene: &Scene, settings: SimSettings, steps: usize, h: f64) -> (Simulation, Vec<f64>) {
     let mut sim = Simulation::new(scene.compile().unwrap(), settings);
-    let mut held = 0.0_f64;
+    let mut held = Vec::new();
     for step in 0..steps {
         let r = sim.step(h).unwrap().clone();
         let seen = inspect(sim.model(), sim.state(), 1e-3);
         assert!(seen.distance > 0.0, "{}, step {step}: {seen:?}", scene.name);
         assert_eq!((seen.crossings, seen.below, r.impacts_left), (0, 0, 0), "{}, step {step}", scene.name);
-        held = held.max(r.held_back);
+        held.push(r.held_back);
     }
     (sim, held)
+}
+
+fn most(held: &[f64]) -> f64 {
+    held.iter().copied().fold(0.0, f64::max)
 }
 
 #[test]
 fn rings_stay_linked() {
     let (sim, held) = watch(&samples::ring_chains(1, 3), guarded(), 100, 2e-3);
-    assert!(held < 0.5, "{held}");
+    assert!(most(&held) < 0.5, "{held:?}");
     assert!(sim.report().contacts > 0, "they lie on the floor and on each other");
 }
 
 #[test]
 fn cloth_folds_onto_itself() {
     let (sim, held) = watch(&samples::folding_strip([4, 16]), guarded(), 150, 2e-3);
-    assert!(held < 0.5, "{held}");
+    assert!(most(&held) < 0.5, "{held:?}");
     let height = (0..sim.model().nodes.len())
         .map(|n| sim.model().node_position(sim.state(), stiction::coords::NodeId(n as u32)).z)
         .fold(0.0, f64::max);
@@ -65,7 +69,8 @@ fn cloth_lies_on_cloth_over_a_box() {
         scene.sheets.push(sheet);
     }
     let (sim, held) = watch(&scene, guarded(), 60, 4e-3);
-    assert!(held < 0.5, "{held}");
+    // Solves alone cannot part all that meets in the first steps; once it lies, nothing is held.
+    assert!(most(&held[..15]) < 0.95 && most(&held[15..]) == 0.0, "{held:?}");
     let mean = |k: u32| {
         let solid = &sim.model().solids[k as usize];
         let z: f64 = solid.vertices.iter().map(|a| a.position(sim.model(), sim.state()).z).sum();
@@ -75,7 +80,7 @@ fn cloth_lies_on_cloth_over_a_box() {
 }
 
 /// Rings thrown at each other at 10 m/s with steps of 5 ms, 50 mm per step through rings of 8 mm, by a solver that gives up
-/// after one sweep.
+/// after one step of its gradient.
 #[test]
 fn a_poor_solver_holds_bodies_back_instead_of_passing_through() {
     let mut scene = samples::ring_chains(1, 3);
@@ -83,9 +88,9 @@ fn a_poor_solver_holds_bodies_back_instead_of_passing_through() {
         ring.velocity = if k % 2 == 0 { Vec3::new(10.0, 3.0, -5.0) } else { Vec3::new(-10.0, 0.0, -5.0) };
     }
     let solver_settings = SolverSettings { max_iterations: Some(1), ..SolverSettings::default() };
-    let settings = SimSettings { solver: SolverKind::Pgs, solver_settings, ..guarded() };
+    let settings = SimSettings { solver: SolverKind::Apgd, solver_settings, ..guarded() };
     let (_, held) = watch(&scene, settings, 12, 5e-3);
-    assert!(held > 0.0);
+    assert!(most(&held) > 0.0);
     // Without the promise they do pass through.
     let mut sim =
         Simulation::new(scene.compile().unwrap(), SimSettings { intersection_free: false, ..settings });

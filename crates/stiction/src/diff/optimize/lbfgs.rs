@@ -21,6 +21,11 @@ impl Default for LbfgsSettings {
     }
 }
 
+/// A step must fall by this share of what its slope promises (Armijo).
+const ENOUGH: f64 = 1e-4;
+/// A step is too short where more than this share of the slope is left (Wolfe).
+const STEEP: f64 = 0.9;
+
 /// Minimises Φ from its value and gradient; a step is shortened until Φ falls (Armijo), and lengthened where the slope asks for it.
 pub fn lbfgs(
     start: &[f64],
@@ -91,7 +96,7 @@ pub fn lbfgs(
         }
         let slope = dot(&d, &free);
         let mut length = 1.0;
-        let mut found = None;
+        let mut found: Option<(Vec<f64>, f64, Vec<f64>)> = None;
         for _ in 0..30 {
             if record.best.evaluations >= settings.evaluations {
                 return record.end(End::Budget);
@@ -100,8 +105,21 @@ pub fn lbfgs(
             bounds.clamp(&mut trial);
             let (v, h) = f(&trial);
             record.see(&trial, if v.is_finite() { v } else { f64::INFINITY });
-            if v.is_finite() && h.iter().all(|h| h.is_finite()) && v <= value + 1e-4 * length * slope {
+            let falls = v.is_finite()
+                && h.iter().all(|h| h.is_finite())
+                && v <= value + ENOUGH * length * slope
+                && found.as_ref().is_none_or(|best| v < best.1);
+            if falls {
+                // As steep as at the start: a longer step falls further, and shows how Φ bends (Wolfe).
+                let steep = dot(&h, &d) < STEEP * slope && trial.iter().zip(&x).any(|(a, b)| a != b);
                 found = Some((trial, v, h));
+                if !steep {
+                    break;
+                }
+                length *= 4.0;
+                continue;
+            }
+            if found.is_some() {
                 break;
             }
             // The parabola through what is known, within bounds.
