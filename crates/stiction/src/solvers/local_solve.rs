@@ -90,12 +90,12 @@ impl ContactBlock {
 
     /// One contact of a Gauss–Seidel sweep: [`solve_one`], but for the last digits of a slip, which follow in the next
     /// sweep. `w` is the block itself.
-    #[inline]
+    #[inline(always)]
     pub fn sweep(&self, w: &Mat3, k: Vec3, mu: f64, a_warm: &mut f64) -> Vec3 {
         self.solve(w, k, mu, a_warm, LAST_STEP_OF_SWEEP)
     }
 
-    #[inline]
+    #[inline(always)]
     fn solve(&self, w: &Mat3, k: Vec3, mu: f64, a_warm: &mut f64, last_step: f64) -> Vec3 {
         // Open, or nothing to push with.
         if !(k.x < 0.0 && self.inv_nn > 0.0) {
@@ -139,7 +139,7 @@ impl ContactBlock {
 
     /// Slip: h(a) = N(a)/√Q(a) − 1 with p(a) = p − a κ, det(a) = a² + a trace + det, Q = |p(a)|²,
     /// N = μ (−k_n det(a) − W_nt·p(a)) / W_nn.
-    #[inline]
+    #[inline(always)]
     fn slip(
         &self,
         w: &Mat3,

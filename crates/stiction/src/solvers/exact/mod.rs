@@ -97,7 +97,7 @@ impl Settings {
     pub fn realtime() -> Settings {
         Settings {
             tolerance: 1e-4,
-            first_sweeps: 40,
+            first_sweeps: 30,
             second_sweeps: 0,
             rounds: 0,
             newton_size: 600,
