@@ -142,7 +142,7 @@ fn the_printed_test_stops_before_it_has_moved() {
 }
 
 #[test]
-fn without_virtual_nodes_every_acceleration_finds_the_exact_answer() {
+fn without_virtual_nodes_accelerations_find_the_exact_answer_and_mixing_where_bodies_are_stiff() {
     for (plates, young) in [(Plates::Driven, 1e5), (FREE, 1e5), (FREE, 1e6)] {
         let p = squeezed(plates, young);
         let truth = exact(&p);
