@@ -143,7 +143,10 @@ pub fn bench(args: &BenchArgs) -> Result<Outcome> {
         context.id = e.id;
         context.note(e.title);
         let watch = Stopwatch::start();
-        let rows = (e.run)(&mut context)?;
+        // One that breaks fails, and the others still run.
+        let rows = (e.run)(&mut context).unwrap_or_else(|f| {
+            vec![Row::remark("the experiment broke", f.to_string()).accept("runs to its end", false)]
+        });
         let took = watch.elapsed();
         failed += rows.iter().filter(|r| r.verdict == Verdict::Fail).count();
         if let Some(out) = &mut context.out {
