@@ -259,22 +259,10 @@ fn along_sides(
     prediction: f64,
     scratch: &mut Scratch,
 ) {
-    let Some(([a, a_end], r1)) = one.side(dir) else { return };
-    let Some((axis2, r2)) = two.side(rel.rotation.conjugate() * -dir) else { return };
-    let [b, b_end] = axis2.map(|p| rel.transform_point(p));
-    let (u, v) = (a_end - a, b_end - b);
-    if u.cross(v).length() > ALONG * u.length() * v.length() {
-        return;
-    }
-    // Share along the first axis of each end of the second.
-    let share = |p: Vec3| (p - a).dot(u) / u.length_squared();
-    let (s, e) = (share(b), share(b_end));
-    let (low, high) = (s.min(e).max(0.0), s.max(e).min(1.0));
-    if low >= high {
-        return;
-    }
-    for (k, at) in [low, high].into_iter().enumerate() {
-        let (p, q) = (a + u * at, b + v * ((at - s) / (e - s)));
+    let Some((line, r1)) = one.side(dir) else { return };
+    let Some((line2, r2)) = two.side(rel.rotation.conjugate() * -dir) else { return };
+    let Some(ends) = ends_of_overlap(line, line2.map(|p| rel.transform_point(p))) else { return };
+    for (k, (p, q)) in ends.into_iter().enumerate() {
         let distance = p.distance(q);
         let gap = distance - r1 - r2;
         if gap <= prediction && distance > 0.0 {
@@ -298,24 +286,27 @@ fn along_lines(
     if !matches!((one.form, two.form), (Form::Cone { .. }, _) | (_, Form::Cone { .. })) {
         return;
     }
-    let Some([a, a_end]) = one.form.line(dir) else { return };
+    let Some(line) = one.form.line(dir) else { return };
     let Some(line2) = two.form.line(rel.rotation.conjugate() * -dir) else { return };
-    let [b, b_end] = line2.map(|p| rel.transform_point(p));
-    let (u, v) = (a_end - a, b_end - b);
-    if u.cross(v).length() > ALONG * u.length() * v.length() {
-        return;
-    }
-    let share = |p: Vec3| (p - a).dot(u) / u.length_squared();
-    let (s, e) = (share(b), share(b_end));
-    let (low, high) = (s.min(e).max(0.0), s.max(e).min(1.0));
-    if low >= high {
-        return;
-    }
-    for (k, at) in [low, high].into_iter().enumerate() {
-        let (p, q) = (a + u * at, b + v * ((at - s) / (e - s)));
+    let Some(ends) = ends_of_overlap(line, line2.map(|p| rel.transform_point(p))) else { return };
+    for (k, (p, q)) in ends.into_iter().enumerate() {
         let gap = dir.dot(q - p) - one.radius - two.radius;
         push(one, two, rel, (p, q, dir, gap), feature::vertex(k as u32), prediction, scratch);
     }
+}
+
+/// Where the stretch that two nearly parallel segments share begins and ends: a point of each, facing each other. Nothing
+/// where they are not parallel or lie one behind the other.
+fn ends_of_overlap([a, a_end]: [Vec3; 2], [b, b_end]: [Vec3; 2]) -> Option<[(Vec3, Vec3); 2]> {
+    let (u, v) = (a_end - a, b_end - b);
+    if u.cross(v).length() > ALONG * u.length() * v.length() {
+        return None;
+    }
+    // Share along the first segment of each end of the second.
+    let share = |p: Vec3| (p - a).dot(u) / u.length_squared();
+    let (s, e) = (share(b), share(b_end));
+    let (low, high) = (s.min(e).max(0.0), s.max(e).min(1.0));
+    (low < high).then(|| [low, high].map(|at| (a + u * at, b + v * ((at - s) / (e - s)))))
 }
 
 /// A touch between points of both cores, in the frame of the first, with `dir` from the first to the second.

@@ -20,6 +20,35 @@ pub const GRAVITY: f64 = 9.81;
 /// Time step of the samples [s].
 pub const TIME_STEP: f64 = 0.01;
 
+/// A particle of 1 kg at rest, `gap` [m] above the plane z = 0 and pushed by `force` [N] beside gravity for one step `h` [s],
+/// with friction ½; the contact is there `copies` times. Its answers are known.
+pub fn pushed_particle(force: Vec3, h: f64, copies: usize, gap: f64) -> ContactProblem {
+    let mut layout = Layout::new();
+    layout.push(BlockKind::Node);
+    let mut p = ContactProblem {
+        a: BlockMat::block_diagonal(&layout),
+        b: ((force - GRAVITY * Vec3::Z) * h).to_array().to_vec(),
+        h,
+        force_per_lambda: 1.0 / h,
+        velocity_scale: GRAVITY * h,
+        ..ContactProblem::default()
+    };
+    for k in 0..3 {
+        p.a.diagonal_block_mut(0)[4 * k] = 1.0;
+    }
+    for k in 0..copies as u64 {
+        p.j.push(
+            Mat3::from_cols(Vec3::Z, Vec3::X, Vec3::Y).transpose(),
+            [Term::Node { block: 0, dof: 0, weight: 1.0 }],
+        );
+        p.bias.push(Vec3::new(gap / h, 0.0, 0.0));
+        p.law.push(Friction::Isotropic(0.5).into());
+        p.softness.push(Vec3::ZERO);
+        p.key.push(ContactKey { shape_a: ShapeId(0), shape_b: ShapeId(1), feature_a: k, feature_b: 0 });
+    }
+    p
+}
+
 /// A wall of bricks in running bond with random velocities of about 1 m/s: the hard test for a cold start.
 ///
 /// Bricks of 1 × 0.5 × 0.5 m and 250 kg; every second row is shifted by half a brick, so that a brick rests on

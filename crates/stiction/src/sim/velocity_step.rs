@@ -1,20 +1,22 @@
 //! The shared velocity-level step: collide → linearise → contact problem → solver → advance.
 
+mod ahead;
+mod end_velocity;
 mod probe;
 
 pub(crate) use probe::Probe;
 
 use super::guard::{self, Guard, clearance};
-use super::joints::{JointMemory, Joints, set_inertia, turn_inertia};
+use super::joints::{JointMemory, Joints, set_inertia};
 use super::recovery::{Recovery, SLOP};
-use super::rows::{driven_velocity, free_velocity, normal_bias, terms};
+use super::rows::{driven_velocity, normal_bias, terms};
 use super::sleep::{SleepMemory, Sleeper};
 use super::{SimSettings, StepReport, report};
 use crate::collide::{Collider, Contact};
 use crate::contact::residual::Yardstick;
 use crate::contact::warm::{Carried, Matching, WarmCache};
-use crate::contact::{ContactKey, ContactProblem, Residuals, Solution};
-use crate::coords::{Anchor, BodyId, NodeId, ShapeId, State};
+use crate::contact::{ContactKey, ContactProblem, Solution};
+use crate::coords::{BodyId, NodeId, ShapeId, State};
 use crate::dynamics::{Slender, Solids};
 use crate::error::StepError;
 use crate::integrate::{Scheme, advance};
@@ -461,114 +463,6 @@ impl VelocityStepper {
         self.joints.relinearize(model, &self.ahead, &mut self.problem, first, &x.v, &x.lambda, last)
     }
 
-    /// Where the velocities found lead.
-    fn look_ahead(&mut self, model: &Model, state: &State, h: f64) {
-        lead(model, state, &self.solution.v, h, &mut self.ahead);
-    }
-
-    /// True when some body ends up moving so differently from what contact detection assumed that contacts may
-    /// have been missed.
-    fn was_surprised(&self, model: &Model, state: &State, h: f64) -> bool {
-        let fall = model.gravity.length() * h;
-        let change = |dof: usize| {
-            (Vec3::from_slice(&self.solution.v[dof..]) - Vec3::from_slice(&state.v[dof..])).length()
-        };
-        let far = |shape: usize, moved: f64| h * (moved - fall) > SURPRISE * model.shapes[shape].scale;
-        model.bodies.iter().filter(|b| b.block.is_some()).any(|b| {
-            let (linear, angular) = (change(b.dof), change(b.dof + 3));
-            b.shapes.clone().any(|s| far(s, linear + model.shapes[s].reach * angular))
-        }) || model.nodes.iter().any(|n| n.shape.is_some_and(|s| far(s.index(), change(n.dof))))
-    }
-
-    /// Looks for overlaps where the velocities found would lead, and adds them as contacts linearised there:
-    /// `gap(v) ≈ gap + h n·(J v − J v_found)`. The impulses found so far become the guess for the next solve.
-    fn find_missed(&mut self, model: &Model, state: &State, h: f64) -> bool {
-        self.collect_forces(model);
-        self.look_ahead(model, state, h);
-        // ω at the end includes the turn of the inertia; the linearisation is about the velocities found.
-        self.ahead.v.copy_from_slice(&self.solution.v);
-        self.collider.detect(model, &self.ahead, 0.0, &mut self.candidates);
-        let before = self.contacts.len();
-        let mut found = false;
-        for c in &self.candidates {
-            let reach = |s: ShapeId| model.shapes[s.index()].scale;
-            if c.gap > -MISSED * reach(c.key.shape_a).min(reach(c.key.shape_b)) {
-                continue;
-            }
-            let side = |anchor: &Anchor, other: &Anchor| match *anchor {
-                Anchor::Rigid { body, .. } => {
-                    let b = &model.bodies[body.index()];
-                    let arm = c.point - Vec3::from_slice(&self.ahead.q[b.q..]);
-                    let v = Vec3::from_slice(&self.solution.v[b.dof..]);
-                    (arm, v + Vec3::from_slice(&self.solution.v[b.dof + 3..]).cross(arm))
-                }
-                Anchor::Node(n) => (Vec3::ZERO, model.node_velocity(&self.ahead, n)),
-                Anchor::Surface { .. } => {
-                    let driven = driven_velocity(model, state, anchor, other, h);
-                    (Vec3::ZERO, driven + free_velocity(model, &self.ahead, anchor))
-                }
-                _ => (Vec3::ZERO, driven_velocity(model, state, anchor, other, h)),
-            };
-            let ((arm_a, v_a), (arm_b, v_b)) = (side(&c.a, &c.b), side(&c.b, &c.a));
-            let gap = c.gap - h * c.normal().dot(v_a - v_b);
-            let late = Contact { gap, ..*c };
-            match self.contacts[..before].binary_search_by(|o| o.key.cmp(&c.key)) {
-                Ok(i) => self.contacts[i] = late,
-                Err(_) => self.contacts.push(late),
-            }
-            self.late.retain(|l| l.0 != c.key);
-            self.late.push((c.key, [arm_a, arm_b]));
-            found = true;
-        }
-        // What was passed through altogether leaves no overlap behind.
-        self.collider.passed(model, (state, &self.ahead), h, &mut self.candidates);
-        for c in &self.candidates {
-            if self.late.iter().any(|l| l.0 == c.key) {
-                continue;
-            }
-            match self.contacts[..before].binary_search_by(|o| o.key.cmp(&c.key)) {
-                Ok(i) => self.contacts[i] = *c,
-                Err(_) => self.contacts.push(*c),
-            }
-            found = true;
-        }
-        self.there.t = state.t;
-        self.there.q.clone_from(&state.q);
-        self.there.v.clone_from(&self.solution.v);
-        self.collider.swept(model, &self.there, h, &mut self.candidates);
-        for c in &self.candidates {
-            let reach = |s: ShapeId| model.shapes[s.index()].scale;
-            let met = self.collider.met();
-            let Ok(i) = met.binary_search_by(|m| m.0.cmp(&c.key)) else { continue };
-            let closing = self.collider.closing(model, c, met[i].1);
-            if h * closing - c.gap < MISSED * reach(c.key.shape_a).min(reach(c.key.shape_b))
-                || self.late.iter().any(|l| l.0 == c.key)
-            {
-                continue;
-            }
-            self.late.push(met[i]);
-            // One velocity per step: it cannot rebound from one thing and stop at the next.
-            let owner = |s: ShapeId| model.shapes[s.index()].owner;
-            let both = [owner(c.key.shape_a), owner(c.key.shape_b)];
-            let shares =
-                |o: &Contact| both.contains(&owner(o.key.shape_a)) || both.contains(&owner(o.key.shape_b));
-            for o in self.contacts.iter_mut().filter(|o| shares(o)) {
-                o.restitution = 0.0;
-            }
-            let hard = Contact { restitution: 0.0, ..*c };
-            match self.contacts[..before].binary_search_by(|o| o.key.cmp(&c.key)) {
-                Ok(i) => self.contacts[i] = hard,
-                Err(_) => self.contacts.push(hard),
-            }
-            found = true;
-        }
-        if found {
-            self.contacts.sort_unstable_by_key(|c| c.key);
-            self.late.sort_unstable_by_key(|l| l.0);
-        }
-        found
-    }
-
     /// Velocities by which the step moves: those found, and what pushes overlaps out.
     fn find_motion(&mut self, model: &Model, state: &State, h: f64) {
         self.v_move.clear();
@@ -584,43 +478,6 @@ impl VelocityStepper {
                 *v += w;
             }
         }
-    }
-
-    /// True when the motion found runs into something (`intersection_free` only).
-    fn runs_into(&mut self, model: &Model, state: &State, h: f64) -> bool {
-        let Some(guard) = &mut self.guard else { return false };
-        lead(model, state, &self.v_move, h, &mut self.ahead);
-        self.joints.project(model, &mut self.ahead);
-        guard.meets(model, state, &self.ahead)
-    }
-
-    /// Impacts of the motion found become contacts; those known already are linearised anew.
-    fn add_impacts(&mut self, model: &Model) -> usize {
-        self.collect_forces(model);
-        let Some(guard) = &self.guard else { return 0 };
-        let before = self.contacts.len();
-        for hit in &guard.hits {
-            let c = hit.contact;
-            self.late.retain(|l| l.0 != c.key);
-            match self.contacts[..before].binary_search_by(|o| o.key.cmp(&c.key)) {
-                Ok(i) => self.contacts[i] = c,
-                Err(_) => self.contacts.push(c),
-            }
-        }
-        self.contacts.sort_unstable_by_key(|c| c.key);
-        guard.hits.len()
-    }
-
-    /// Shortens the motion of bodies that would run into something: the largest part that is missing, and the impacts left.
-    fn hold_back(&mut self, model: &Model, state: &State, h: f64) -> (f64, usize) {
-        let Some(guard) = &mut self.guard else { return (0.0, 0) };
-        let (joints, ahead) = (&mut self.joints, &mut self.ahead);
-        let (kept, left) = guard.hold_back(model, state, &mut self.v_move, |v| {
-            lead(model, state, v, h, ahead);
-            joints.project(model, ahead);
-            ahead.clone()
-        });
-        (1.0 - kept, left)
     }
 
     /// Fills `slack`; true when some overlap is worth pushing out.
@@ -647,99 +504,6 @@ impl VelocityStepper {
         any
     }
 
-    /// Midpoint only: the contact law at the end of the step, on the contacts that carried load in the move. The
-    /// move alone would leave every impact elastic and every held velocity reversed (docs/papers.md, correction C2).
-    fn end_velocity(
-        &mut self,
-        model: &Model,
-        state: &State,
-        h: f64,
-        report: &mut StepReport,
-        trace: &mut dyn Trace,
-    ) {
-        let (p, end, x) = (&mut self.problem, &mut self.end, &mut self.end_solution);
-        end.b.resize(p.b.len(), 0.0);
-        self.mass.mul(&self.smooth, &mut end.b);
-        if self.elastic_parts {
-            // Elastic forces over the step are those of its middle: 2 (b_e − (A − M) v̂).
-            let (av, mv) = (&mut self.moved_a, &mut self.moved_m);
-            av.resize(p.b.len(), 0.0);
-            mv.resize(p.b.len(), 0.0);
-            self.joints.add_stiffness(&mut p.a, -1.0);
-            p.a.mul(&self.solution.v, av);
-            self.joints.add_stiffness(&mut p.a, 1.0);
-            self.mass.mul(&self.solution.v, mv);
-            for i in 0..end.b.len() {
-                end.b[i] += 2.0 * (self.elastic[i] - (av[i] - mv[i]));
-            }
-        }
-        std::mem::swap(&mut self.mass, &mut end.a);
-        if !self.joints.is_empty() {
-            // Joints hold at the end of the step where it leads, with the inertia that bodies have there.
-            lead(model, state, &self.v_move, h, &mut self.ahead);
-            report.joint_error = self.joints.project(model, &mut self.ahead);
-            turn_inertia(&mut end.a, model, state, &self.ahead);
-        }
-        (end.h, end.force_per_lambda, end.velocity_scale) = (h, 1.0 / h, p.velocity_scale);
-        end.clear_rows();
-        x.v.clear();
-        x.v.extend_from_slice(&self.smooth);
-        x.lambda.clear();
-        for (i, c) in self.contacts.iter().enumerate() {
-            if self.solution.lambda[i].x <= 0.0 {
-                continue;
-            }
-            end.j.push(p.j.frame[i], p.j.terms(i).iter().copied());
-            let mut bias = p.bias[i];
-            let apart = with_clearance(self.guard.is_some(), model, c);
-            bias.x -= normal_bias(self.settings.scheme, model, state, &apart, h);
-            let closing = p.j.mul_one(i, &state.v).x + bias.x;
-            if closing < -model.contact.restitution_threshold {
-                bias.x += c.restitution * closing;
-            }
-            end.bias.push(bias);
-            end.law.push(p.law[i]);
-            end.softness.push(p.softness[i]);
-            end.key.push(p.key[i]);
-            x.lambda.push(2.0 * self.solution.lambda[i]);
-        }
-        let (first, first_end) = (self.contacts.len(), x.lambda.len());
-        let moved = (&*p, &self.solution.lambda[..], first);
-        self.joints.fill_end(model, &self.ahead, moved, end, &mut x.lambda);
-        let solved = self.solver.solve(end, x, trace);
-        report.iterations += solved.iterations;
-        report.factorizations += solved.factorizations;
-        if report.status.is_solved() {
-            report.status = solved.status;
-        }
-        let measured = self.yardstick.measure(end, x);
-        // A velocity law leaves no gap to measure.
-        report.residuals = report.residuals.max(Residuals { penetration: 0.0, ..measured });
-        if !self.joints.is_empty() {
-            self.joints.collect_end(model, (p, &self.solution.lambda, first), (end, &x.lambda, first_end));
-            // `advance` takes velocities by the inertia at the start.
-            turn_inertia(&mut end.a, model, &self.ahead, state);
-            for b in model.bodies.iter().filter(|b| b.block.is_some()) {
-                let w = Vec3::from_slice(&x.v[b.dof + 3..]);
-                let l = b.world_inertia(self.ahead.rigid_pose(b.q).rotation) * w;
-                let w = b.world_inertia_inverse(state.rigid_pose(b.q).rotation) * l;
-                w.write_to_slice(&mut x.v[b.dof + 3..b.dof + 6]);
-            }
-        }
-        std::mem::swap(&mut self.mass, &mut end.a);
-        // Forces are those that changed the momentum.
-        let mut loaded = x.lambda.iter();
-        self.forces.clear();
-        self.warm.entries.clear();
-        for (i, c) in self.contacts.iter().enumerate() {
-            let carries = self.solution.lambda[i].x > 0.0;
-            let lambda = if carries { loaded.next().copied().unwrap_or_default() } else { Vec3::ZERO };
-            let force = c.frame.transpose() * lambda * end.force_per_lambda;
-            self.forces.push(force);
-            self.warm.entries.push(Carried { key: c.key, force, point: c.point });
-        }
-    }
-
     fn collect_forces(&mut self, model: &Model) {
         let p = &self.problem;
         self.joints.collect(model, p, &self.solution.lambda, self.contacts.len());
@@ -762,12 +526,6 @@ const SAME_VELOCITY: f64 = 1e-13;
 const MOST_PASSES: usize = 2;
 /// Most times that a step is solved again because rigid joints would not hold at its end.
 const MOST_JOINT_PASSES: usize = 8;
-/// Overlaps ahead that exceed this share of the smaller shape are worth another solve.
-const MISSED: f64 = 5e-3;
-/// A body that moves this share of its reach farther than assumed may meet contacts that were not looked for:
-/// half of the margin within which contacts are made anyway.
-const SURPRISE: f64 = 0.01;
-
 /// A contact that was nearer than this share of the smaller shape to one of the same pair is the same contact.
 pub(super) const SAME_CONTACT: f64 = 0.5;
 
@@ -782,14 +540,6 @@ impl crate::scene::ModelForce {
 fn with_clearance(is_guarded: bool, model: &Model, c: &Contact) -> Contact {
     let kept = if is_guarded { clearance(model, c) } else { 0.0 };
     Contact { gap: c.gap - kept, ..*c }
-}
-
-/// Where a motion leads.
-fn lead(model: &Model, state: &State, v: &[f64], h: f64, ahead: &mut State) {
-    ahead.t = state.t;
-    ahead.q.clone_from(&state.q);
-    ahead.v.clone_from(&state.v);
-    advance(model, ahead, v, v, h);
 }
 
 /// Work adds up, the later answer counts.

@@ -3,11 +3,9 @@
 use super::super::{Context, Experiment, Row};
 use super::solve;
 use crate::failure::Result;
-use stiction::contact::{ContactKey, ContactProblem, Friction, Term};
-use stiction::coords::{BlockKind, Layout, ShapeId};
-use stiction::linalg::BlockMat;
+use stiction::Vec3;
+use stiction::contact::{ContactProblem, samples};
 use stiction::solvers::cr::{Preconditioner, Settings, Stop};
-use stiction::{Mat3, Vec3};
 
 /// The friction cone.
 pub const CONE: Experiment = Experiment {
@@ -39,29 +37,7 @@ const MU: f64 = 0.5;
 
 /// One kilogram at rest on a plane, pushed by `force` [N]; the contact is there `copies` times.
 fn particle(force: Vec3, copies: usize) -> ContactProblem {
-    let mut layout = Layout::new();
-    layout.push(BlockKind::Node);
-    let mut p = ContactProblem {
-        a: BlockMat::block_diagonal(&layout),
-        b: ((force - G * Vec3::Z) * DT).to_array().to_vec(),
-        h: DT,
-        force_per_lambda: 1.0 / DT,
-        velocity_scale: G * DT,
-        ..ContactProblem::default()
-    };
-    for k in 0..3 {
-        p.a.diagonal_block_mut(0)[4 * k] = 1.0;
-    }
-    for k in 0..copies {
-        let frame = Mat3::from_cols(Vec3::Z, Vec3::X, Vec3::Y).transpose();
-        p.j.push(frame, [Term::Node { block: 0, dof: 0, weight: 1.0 }]);
-        p.bias.push(Vec3::ZERO);
-        p.law.push(Friction::Isotropic(MU).into());
-        p.softness.push(Vec3::ZERO);
-        let (shape_a, shape_b) = (ShapeId(0), ShapeId(1));
-        p.key.push(ContactKey { shape_a, shape_b, feature_a: k as u64, feature_b: 0 });
-    }
-    p
+    samples::pushed_particle(force, DT, copies, 0.0)
 }
 
 /// The printed rules with tolerances that resolve one millisecond of one kilogram.

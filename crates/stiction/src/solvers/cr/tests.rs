@@ -2,42 +2,13 @@
 
 use super::*;
 use crate::contact::samples;
-use crate::contact::{Friction, Residuals, Term, residual};
-use crate::coords::{BlockKind, Layout, ShapeId};
-use crate::linalg::Mat3;
+use crate::contact::{Friction, Residuals, residual};
 
 const DT: f64 = 1e-3;
 const G: f64 = 9.81;
 
-/// A particle of 1 kg at rest on the plane z = 0 (as many times as asked), pushed by `force`, with friction ½.
-pub(super) fn particle(force: Vec3, times: usize, gap: f64) -> ContactProblem {
-    let mut layout = Layout::new();
-    layout.push(BlockKind::Node);
-    let mut p = ContactProblem {
-        a: BlockMat::block_diagonal(&layout),
-        b: ((force - G * Vec3::Z) * DT).to_array().to_vec(),
-        h: DT,
-        force_per_lambda: 1.0 / DT,
-        velocity_scale: G * DT,
-        ..ContactProblem::default()
-    };
-    for k in 0..3 {
-        p.a.diagonal_block_mut(0)[4 * k] = 1.0;
-    }
-    let frame = Mat3::from_cols(Vec3::Z, Vec3::X, Vec3::Y).transpose();
-    for k in 0..times {
-        p.j.push(frame, [Term::Node { block: 0, dof: 0, weight: 1.0 }]);
-        p.bias.push(Vec3::new(gap / DT, 0.0, 0.0));
-        p.law.push(Friction::Isotropic(0.5).into());
-        p.softness.push(Vec3::ZERO);
-        p.key.push(crate::contact::ContactKey {
-            shape_a: ShapeId(0),
-            shape_b: ShapeId(1),
-            feature_a: k as u64,
-            feature_b: 0,
-        });
-    }
-    p
+pub(super) fn particle(force: Vec3, copies: usize, gap: f64) -> ContactProblem {
+    samples::pushed_particle(force, DT, copies, gap)
 }
 
 /// The printed method for one kilogram and one millisecond, where the printed tolerances are of the size of the motion.

@@ -1,0 +1,170 @@
+//! Where the velocities found lead: contacts that were missed, and motions that run into something.
+
+use super::super::rows::{driven_velocity, free_velocity};
+use super::VelocityStepper;
+use crate::collide::Contact;
+use crate::coords::{Anchor, ShapeId, State};
+use crate::integrate::advance;
+use crate::linalg::Vec3;
+use crate::scene::Model;
+
+/// Overlaps ahead that exceed this share of the smaller shape are worth another solve.
+const MISSED: f64 = 5e-3;
+/// A body that moves this share of its reach farther than assumed may meet contacts that were not looked for:
+/// half of the margin within which contacts are made anyway.
+const SURPRISE: f64 = 0.01;
+
+impl VelocityStepper {
+    /// Where the velocities found lead.
+    pub(super) fn look_ahead(&mut self, model: &Model, state: &State, h: f64) {
+        lead(model, state, &self.solution.v, h, &mut self.ahead);
+    }
+
+    /// True when some body ends up moving so differently from what contact detection assumed that contacts may
+    /// have been missed.
+    pub(super) fn was_surprised(&self, model: &Model, state: &State, h: f64) -> bool {
+        let fall = model.gravity.length() * h;
+        let change = |dof: usize| {
+            (Vec3::from_slice(&self.solution.v[dof..]) - Vec3::from_slice(&state.v[dof..])).length()
+        };
+        let far = |shape: usize, moved: f64| h * (moved - fall) > SURPRISE * model.shapes[shape].scale;
+        model.bodies.iter().filter(|b| b.block.is_some()).any(|b| {
+            let (linear, angular) = (change(b.dof), change(b.dof + 3));
+            b.shapes.clone().any(|s| far(s, linear + model.shapes[s].reach * angular))
+        }) || model.nodes.iter().any(|n| n.shape.is_some_and(|s| far(s.index(), change(n.dof))))
+    }
+
+    /// Looks for overlaps where the velocities found would lead, and adds them as contacts linearised there:
+    /// `gap(v) ≈ gap + h n·(J v − J v_found)`. The impulses found so far become the guess for the next solve.
+    pub(super) fn find_missed(&mut self, model: &Model, state: &State, h: f64) -> bool {
+        self.collect_forces(model);
+        self.look_ahead(model, state, h);
+        // ω at the end includes the turn of the inertia; the linearisation is about the velocities found.
+        self.ahead.v.copy_from_slice(&self.solution.v);
+        self.collider.detect(model, &self.ahead, 0.0, &mut self.candidates);
+        let before = self.contacts.len();
+        let mut found = false;
+        for c in &self.candidates {
+            let reach = |s: ShapeId| model.shapes[s.index()].scale;
+            if c.gap > -MISSED * reach(c.key.shape_a).min(reach(c.key.shape_b)) {
+                continue;
+            }
+            let side = |anchor: &Anchor, other: &Anchor| match *anchor {
+                Anchor::Rigid { body, .. } => {
+                    let b = &model.bodies[body.index()];
+                    let arm = c.point - Vec3::from_slice(&self.ahead.q[b.q..]);
+                    let v = Vec3::from_slice(&self.solution.v[b.dof..]);
+                    (arm, v + Vec3::from_slice(&self.solution.v[b.dof + 3..]).cross(arm))
+                }
+                Anchor::Node(n) => (Vec3::ZERO, model.node_velocity(&self.ahead, n)),
+                Anchor::Surface { .. } => {
+                    let driven = driven_velocity(model, state, anchor, other, h);
+                    (Vec3::ZERO, driven + free_velocity(model, &self.ahead, anchor))
+                }
+                _ => (Vec3::ZERO, driven_velocity(model, state, anchor, other, h)),
+            };
+            let ((arm_a, v_a), (arm_b, v_b)) = (side(&c.a, &c.b), side(&c.b, &c.a));
+            let gap = c.gap - h * c.normal().dot(v_a - v_b);
+            let late = Contact { gap, ..*c };
+            match self.contacts[..before].binary_search_by(|o| o.key.cmp(&c.key)) {
+                Ok(i) => self.contacts[i] = late,
+                Err(_) => self.contacts.push(late),
+            }
+            self.late.retain(|l| l.0 != c.key);
+            self.late.push((c.key, [arm_a, arm_b]));
+            found = true;
+        }
+        // What was passed through altogether leaves no overlap behind.
+        self.collider.passed(model, (state, &self.ahead), h, &mut self.candidates);
+        for c in &self.candidates {
+            if self.late.iter().any(|l| l.0 == c.key) {
+                continue;
+            }
+            match self.contacts[..before].binary_search_by(|o| o.key.cmp(&c.key)) {
+                Ok(i) => self.contacts[i] = *c,
+                Err(_) => self.contacts.push(*c),
+            }
+            found = true;
+        }
+        self.there.t = state.t;
+        self.there.q.clone_from(&state.q);
+        self.there.v.clone_from(&self.solution.v);
+        self.collider.swept(model, &self.there, h, &mut self.candidates);
+        for c in &self.candidates {
+            let reach = |s: ShapeId| model.shapes[s.index()].scale;
+            let met = self.collider.met();
+            let Ok(i) = met.binary_search_by(|m| m.0.cmp(&c.key)) else { continue };
+            let closing = self.collider.closing(model, c, met[i].1);
+            if h * closing - c.gap < MISSED * reach(c.key.shape_a).min(reach(c.key.shape_b))
+                || self.late.iter().any(|l| l.0 == c.key)
+            {
+                continue;
+            }
+            self.late.push(met[i]);
+            // One velocity per step: it cannot rebound from one thing and stop at the next.
+            let owner = |s: ShapeId| model.shapes[s.index()].owner;
+            let both = [owner(c.key.shape_a), owner(c.key.shape_b)];
+            let shares =
+                |o: &Contact| both.contains(&owner(o.key.shape_a)) || both.contains(&owner(o.key.shape_b));
+            for o in self.contacts.iter_mut().filter(|o| shares(o)) {
+                o.restitution = 0.0;
+            }
+            let hard = Contact { restitution: 0.0, ..*c };
+            match self.contacts[..before].binary_search_by(|o| o.key.cmp(&c.key)) {
+                Ok(i) => self.contacts[i] = hard,
+                Err(_) => self.contacts.push(hard),
+            }
+            found = true;
+        }
+        if found {
+            self.contacts.sort_unstable_by_key(|c| c.key);
+            self.late.sort_unstable_by_key(|l| l.0);
+        }
+        found
+    }
+
+    /// True when the motion found runs into something (`intersection_free` only).
+    pub(super) fn runs_into(&mut self, model: &Model, state: &State, h: f64) -> bool {
+        let Some(guard) = &mut self.guard else { return false };
+        lead(model, state, &self.v_move, h, &mut self.ahead);
+        self.joints.project(model, &mut self.ahead);
+        guard.meets(model, state, &self.ahead)
+    }
+
+    /// Impacts of the motion found become contacts; those known already are linearised anew.
+    pub(super) fn add_impacts(&mut self, model: &Model) -> usize {
+        self.collect_forces(model);
+        let Some(guard) = &self.guard else { return 0 };
+        let before = self.contacts.len();
+        for hit in &guard.hits {
+            let c = hit.contact;
+            self.late.retain(|l| l.0 != c.key);
+            match self.contacts[..before].binary_search_by(|o| o.key.cmp(&c.key)) {
+                Ok(i) => self.contacts[i] = c,
+                Err(_) => self.contacts.push(c),
+            }
+        }
+        self.contacts.sort_unstable_by_key(|c| c.key);
+        guard.hits.len()
+    }
+
+    /// Shortens the motion of bodies that would run into something: the largest part that is missing, and the impacts left.
+    pub(super) fn hold_back(&mut self, model: &Model, state: &State, h: f64) -> (f64, usize) {
+        let Some(guard) = &mut self.guard else { return (0.0, 0) };
+        let (joints, ahead) = (&mut self.joints, &mut self.ahead);
+        let (kept, left) = guard.hold_back(model, state, &mut self.v_move, |v| {
+            lead(model, state, v, h, ahead);
+            joints.project(model, ahead);
+            ahead.clone()
+        });
+        (1.0 - kept, left)
+    }
+}
+
+/// Where a motion leads.
+pub(super) fn lead(model: &Model, state: &State, v: &[f64], h: f64, ahead: &mut State) {
+    ahead.t = state.t;
+    ahead.q.clone_from(&state.q);
+    ahead.v.clone_from(&state.v);
+    advance(model, ahead, v, v, h);
+}
