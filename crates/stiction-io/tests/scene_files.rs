@@ -297,3 +297,47 @@ base = -0.5
     assert!((model.bodies[1].mass - 18.0).abs() < 1e-12);
     assert!((model.bodies[1].com - Vec3::new(0.0, 0.0, 0.25)).length() < 1e-12);
 }
+
+/// Groups by name decide who touches whom: the robot touches the ground and not itself, the ghost touches nothing but
+/// what names it.
+#[test]
+fn groups_of_a_file_decide_who_touches() {
+    let text = r#"
+[[body]]
+name = "ground"
+motion = "fixed"
+groups = ["ground"]
+shape = { plane = {} }
+[[body]]
+name = "arm"
+groups = ["robot"]
+collides_with = ["ground", "default"]
+shape = { sphere = { radius = 0.1 } }
+position = [0, 0, 0.1]
+[[body]]
+name = "hand"
+groups = ["robot"]
+collides_with = ["ground", "default"]
+shape = { sphere = { radius = 0.1 } }
+position = [0.15, 0, 0.1]
+[[body]]
+name = "stone"
+shape = { sphere = { radius = 0.1 } }
+position = [0, 0.15, 0.1]
+[[body]]
+name = "ghost"
+groups = ["ghost"]
+collides_with = []
+shape = { sphere = { radius = 0.1 } }
+position = [0.05, 0.05, 0.1]
+"#;
+    let model = parse(text, &[]).unwrap().scene.compile().unwrap();
+    let mut contacts = Vec::new();
+    stiction::collide::Collider::new(&model).detect(&model, &model.initial, 1e-3, &mut contacts);
+    let name = |s: stiction::coords::ShapeId| match model.shapes[s.index()].owner {
+        stiction::scene::Owner::Body(b) => model.bodies[b.index()].name.as_str(),
+        _ => "",
+    };
+    let pairs: Vec<_> = contacts.iter().map(|c| [name(c.key.shape_a), name(c.key.shape_b)]).collect();
+    assert_eq!(pairs, [["ground", "arm"], ["ground", "hand"], ["ground", "stone"], ["arm", "stone"]]);
+}

@@ -2,16 +2,27 @@
 //! persist, depend on nothing but the state, scale with the unit of length, and are found before a fast body gets
 //! through.
 
-use stiction::collide::{Collider, Contact, overlaps};
+use stiction::collide::{Collider, Contact, Continuous, overlaps};
 use stiction::contact::{ContactKey, Friction};
 use stiction::coords::BodyId;
-use stiction::scene::{PairRule, Shape, SurfaceFriction};
+use stiction::elastic::{Law, Material};
+use stiction::mesh::shapes;
+use stiction::scene::{NodeSelection, Owner, PairRule, Shape, SoftBody, SurfaceFriction};
 use stiction::{Body, Geometry, Model, Pose, Quat, Scene, State, Vec3};
 
 fn detect(model: &Model, state: &State, h: f64) -> Vec<Contact> {
     let mut contacts = Vec::new();
     Collider::new(model).detect(model, state, h, &mut contacts);
     contacts
+}
+
+/// A soft cube of 2 × 2 × 2 cells with a corner at the origin.
+fn soft_cube(name: &str, side: f64) -> SoftBody {
+    let material = Material { law: Law::Corotated, young: 1e5, poisson: 0.3, density: 1000.0 };
+    let mut mesh = shapes::block([2, 2, 2], Vec3::splat(side));
+    let low = mesh.vertices.iter().fold(Vec3::INFINITY, |m, x| m.min(*x));
+    mesh.vertices.iter_mut().for_each(|x| *x -= low);
+    SoftBody::new(name, mesh, material)
 }
 
 fn keys(contacts: &[Contact]) -> Vec<ContactKey> {
@@ -86,6 +97,135 @@ fn contacts_depend_on_the_state_alone() {
     for threads in [1, 3] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         assert!(pool.install(|| detect(&model, &model.initial, 0.01)) == fresh);
+    }
+}
+
+/// Soft cubes at random places, some of them in each other, with random velocities.
+fn tumbled(model: &Model, round: usize) -> State {
+    let mut state = model.initial.clone();
+    for n in &model.nodes {
+        let cube = n.solid.map_or(0, |s| s.index()) + 17 * round;
+        let shift = |s: f64| 0.08 * Vec3::new(noise(cube, s), noise(cube, s + 1.0), noise(cube, s + 2.0));
+        (Vec3::from_slice(&state.q[n.q..]) + shift(1.0)).write_to_slice(&mut state.q[n.q..n.q + 3]);
+        (shift(4.0) * 10.0).write_to_slice(&mut state.v[n.dof..n.dof + 3]);
+    }
+    state
+}
+
+/// Lists of candidates are kept from step to step; what is found does not depend on them. Bodies come near each other and
+/// part again in every round, so that lists are made, dropped and made anew.
+#[test]
+fn soft_contacts_and_impacts_depend_on_the_state_alone() {
+    let mut scene = Scene::default();
+    for k in 0..8 {
+        let mut cube = soft_cube(&format!("cube{k}"), 0.05);
+        let at = Vec3::new((k % 2) as f64, (k / 2 % 2) as f64, (k / 4) as f64);
+        cube.pose.translation = at * 0.055;
+        scene.solids.push(cube);
+    }
+    scene.bodies.push(Body::new("box", Geometry::Box { half: Vec3::splat(0.02) }).at(0.027, 0.027, 0.027));
+    let model = scene.compile().unwrap();
+    let h = 1e-3;
+    let (mut collider, mut continuous) = (Collider::new(&model), Continuous::new(&model));
+    let (mut contacts, mut hits) = (Vec::new(), Vec::new());
+    let (mut touched, mut met) = (0, 0);
+    for round in 0..12 {
+        let state = tumbled(&model, round);
+        let mut ahead = state.clone();
+        let d: Vec<f64> = state.v.iter().map(|v| h * v).collect();
+        ahead.retract(&model.layout, &d);
+        collider.detect(&model, &state, h, &mut contacts);
+        assert!(contacts == detect(&model, &state, h), "round {round}");
+        continuous.find_candidates(&model, &state, h);
+        continuous.impacts(&model, &state, &ahead, &mut hits);
+        let mut fresh = Continuous::new(&model);
+        let mut want = Vec::new();
+        fresh.find_candidates(&model, &state, h);
+        fresh.impacts(&model, &state, &ahead, &mut want);
+        assert!(hits == want, "round {round}: {} impacts for {}", hits.len(), want.len());
+        (touched, met) = (touched + contacts.len(), met + hits.len());
+    }
+    assert!(touched > 200 && met > 20, "{touched} contacts and {met} impacts");
+}
+
+/// Nodes that a body holds do not touch it, whatever else touches; without the hold they would.
+#[test]
+fn attached_nodes_do_not_touch_what_holds_them() {
+    let scene = |hold: bool| {
+        let mut cube = soft_cube("cube", 0.1);
+        if hold {
+            let below = NodeSelection::Box { min: Vec3::splat(-1.0), max: Vec3::new(1.0, 1.0, 0.001) };
+            cube = cube.attached(below, "hand");
+        }
+        // The hand reaches into the lowest layer.
+        let hand =
+            Body::new("hand", Geometry::Box { half: Vec3::new(0.1, 0.1, 0.05) }).at(0.05, 0.05, -0.049);
+        let other = Body::new("other", Geometry::Sphere { radius: 0.02 }).at(0.05, 0.05, 0.119);
+        Scene { bodies: vec![hand, other], solids: vec![cube], ..Scene::default() }
+    };
+    let touching = |hold: bool| {
+        let model = scene(hold).compile().unwrap();
+        let owner = |s: stiction::coords::ShapeId| model.whole(model.shapes[s.index()].owner);
+        let contacts = detect(&model, &model.initial, 1e-3);
+        let with = |body: u32| {
+            let has =
+                |c: &&Contact| [c.key.shape_a, c.key.shape_b].map(owner).contains(&Owner::Body(BodyId(body)));
+            contacts.iter().filter(has).count()
+        };
+        let mut continuous = Continuous::new(&model);
+        let mut ahead = model.initial.clone();
+        let mut v = vec![0.0; model.layout.nv()];
+        let hand = &model.bodies[0];
+        v[hand.dof + 2] = 0.01;
+        ahead.retract(&model.layout, &v);
+        let mut hits = Vec::new();
+        continuous.find_candidates(&model, &model.initial, 1e-3);
+        continuous.impacts(&model, &model.initial, &ahead, &mut hits);
+        let met = hits.iter().filter(|h| h.owners.contains(&Owner::Body(BodyId(0)))).count();
+        (with(0), met, with(1))
+    };
+    let (held, met, other) = touching(true);
+    assert_eq!((held, met), (0, 0));
+    assert!(other > 0, "the ball touches the cube");
+    let (free, ..) = touching(false);
+    assert!(free > 4, "{free} contacts without the hold");
+}
+
+/// Blocks with parallel, nearly parallel and coinciding edges, vertices on vertices and vertices on edges: every contact
+/// between them has the normal of the faces that lie on each other, to the angle by which they are turned.
+#[test]
+fn degenerate_contacts_of_soft_surfaces_agree_on_their_normal() {
+    let shifts =
+        [Vec3::ZERO, Vec3::new(0.05, 0.0, 0.0), Vec3::new(0.025, 0.025, 0.0), Vec3::new(0.05, 0.05, 0.0)];
+    for gap in [0.0, 1e-9, 1e-5] {
+        for shift in shifts {
+            for turn in [0.0, 1e-12, 1e-7, 9e-4, 1.1e-3, 1e-2] {
+                // Apart, the way between rims that are not over each other is the normal, and no defect.
+                let shift_of_rims = 0.15 * turn;
+                if gap > 1e-6 && shift_of_rims > 0.01 * gap {
+                    continue;
+                }
+                let lean = if gap > 1e-6 { shift_of_rims / gap } else { 0.0 };
+                let lower = soft_cube("lower", 0.1);
+                let mut upper = soft_cube("upper", 0.1);
+                upper.pose =
+                    Pose::from_parts(Vec3::new(0.0, 0.0, 0.1 + gap) + shift, Quat::from_rotation_z(turn));
+                let scene = Scene { solids: vec![lower, upper], ..Scene::default() };
+                let model = scene.compile().unwrap();
+                let contacts = detect(&model, &model.initial, 1e-3);
+                let case = format!("gap {gap:e}, shift {shift}, turn {turn:e}");
+                assert!(contacts.len() >= 3, "{case}: {} contacts", contacts.len());
+                for c in &contacts {
+                    let tilt = Vec3::new(c.normal().x, c.normal().y, 0.0).length();
+                    assert!(tilt <= turn + lean + 2e-6, "{case}: {} {:?}", c.normal(), c.key);
+                    assert!(
+                        (c.gap - gap).abs() < 1e-12 + 1e-7 * turn + gap * lean * lean,
+                        "{case}: {:e}",
+                        c.gap
+                    );
+                }
+            }
+        }
     }
 }
 

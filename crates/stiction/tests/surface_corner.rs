@@ -1,14 +1,16 @@
 //! Rigid corners and edges do not pass through soft faces. A heavy cube balanced by guides comes to rest corner down, or
 //! edge down, on the middle of a soft block whose faces are much larger than the dent: no corner goes below the surface,
-//! and the block carries the weight. So do a ball and a rod with no node beneath them.
+//! and the block carries the weight. So do a ball and a rod with no node beneath them. Nodes that slide off the rim of a plate
+//! leave its edge to their own edges, at the very moment.
 
-use stiction::Vec3;
-use stiction::coords::{BodyId, SoftId};
+use stiction::collide::Collider;
+use stiction::coords::{Anchor, BodyId, SoftId};
 use stiction::elastic::{Damping, Law, Material};
 use stiction::linalg::{Mat3, Quat};
 use stiction::mesh::shapes;
-use stiction::scene::{Body, Geometry, MassSpec, NodeSelection, Scene, SoftBody};
+use stiction::scene::{Body, Ease, Geometry, Keyframe, MassSpec, Motion, NodeSelection, Scene, SoftBody};
 use stiction::sim::{SimSettings, Simulation};
+use stiction::{Pose, Vec3};
 
 const G: f64 = 9.81;
 const MASS: f64 = 0.3;
@@ -110,4 +112,45 @@ fn a_capsule() {
     let at = Vec3::new(0.053, 0.031, 0.101 + radius);
     let rod = Geometry::Capsule { half_height: 0.2, radius };
     rests(body(rod, Quat::from_rotation_z(0.3) * turn, at), &[Vec3::ZERO], radius, FLAT);
+}
+
+/// A block between two plates whose lower rims lie at a row of its nodes.
+fn gripped(squeeze: f64) -> Scene {
+    let mut scene = Scene { gravity: Vec3::new(0.0, 0.0, -G), ..Scene::default() };
+    scene.bodies.push(Body::new("ground", Geometry::Plane).fixed());
+    for (name, side) in [("left", -1.0), ("right", 1.0)] {
+        let mut plate = Body::new(name, Geometry::Box { half: Vec3::new(0.01, 0.08, 0.08) });
+        let key = |time: f64, x: f64| Keyframe {
+            time,
+            pose: Pose::from_translation(Vec3::new(side * x, 0.0, 0.1)),
+        };
+        plate.motion =
+            Motion::Keyframes { keys: vec![key(0.0, 0.06), key(0.5, 0.06 - squeeze)], ease: Ease::Smooth };
+        scene.bodies.push(plate);
+    }
+    let material = Material { law: Law::Corotated, young: 1e6, poisson: 0.35, density: 1000.0 };
+    scene.solids.push(SoftBody::new("block", shapes::block([5, 5, 5], Vec3::splat(0.1)), material));
+    scene
+}
+
+/// Nodes at the rim stand on the brink of both faces there: their edges touch the rim beside them, across both plates.
+#[test]
+fn a_row_of_nodes_at_a_rim() {
+    let model = gripped(0.0).compile().unwrap();
+    let mut contacts = Vec::new();
+    Collider::new(&model).detect(&model, &model.initial, 1e-3, &mut contacts);
+    let at_rim =
+        |c: &&stiction::collide::Contact| (c.point.z - 0.02).abs() < 1e-9 && c.normal().x.abs() > 0.999;
+    let edges = contacts
+        .iter()
+        .filter(at_rim)
+        .filter(|c| [c.a, c.b].iter().any(|a| matches!(a, Anchor::Surface { .. })))
+        .count();
+    assert!(edges >= 8, "{edges} edges touch the two rims");
+    let mut sim = Simulation::new(gripped(0.0025).compile().unwrap(), SimSettings::default());
+    for step in 0..60 {
+        let r = sim.step(0.01).unwrap();
+        assert!(r.status.is_solved(), "step {step}: {:?}", r.status);
+        assert!(r.overlap < 2e-5, "step {step}: {:e} m", r.overlap);
+    }
 }

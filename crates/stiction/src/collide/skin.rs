@@ -290,27 +290,54 @@ impl Skin {
         faces.map(|f| self.face_normal[*f as usize]).sum::<Vec3>().normalize_or_zero()
     }
 
-    /// True where no face beside the edge rises towards `n` by more than `slack` (sine of the angle): the edge may be
-    /// touched from there.
-    pub fn edge_faces(&self, e: u32, n: Vec3, slack: f64) -> bool {
+    /// Direction of an edge.
+    pub fn edge_direction(&self, e: u32) -> Vec3 {
+        let [a, b] = self.edges[e as usize].ends.map(|k| self.x[k as usize]);
+        (b - a).normalize_or_zero()
+    }
+
+    /// Normals of the faces beside an edge.
+    pub fn faces_of_edge(&self, e: u32) -> impl Iterator<Item = Vec3> {
+        let faces = self.edges[e as usize].faces.iter().filter(|f| **f != NONE);
+        faces.map(|f| self.face_normal[*f as usize])
+    }
+
+    /// Normals of the faces at a vertex, each twice.
+    pub fn faces_at(&self, k: u32) -> impl Iterator<Item = Vec3> {
+        self.neighbours.of(k).iter().flat_map(|(_, e)| self.faces_of_edge(*e))
+    }
+
+    /// How much the faces beside an edge rise towards `n` at most (sine of the angle); negative where all of them fall.
+    pub fn edge_rise(&self, e: u32, n: Vec3) -> f64 {
         let edge = &self.edges[e as usize];
         let [a, b] = edge.ends.map(|k| self.x[k as usize]);
         let along = (b - a).normalize_or_zero();
-        edge.faces.iter().filter(|f| **f != NONE).all(|&f| {
-            let third = self.triangles[f as usize].into_iter().find(|k| !edge.ends.contains(k));
-            third.is_none_or(|k| {
+        let mut most = f64::NEG_INFINITY;
+        for &f in edge.faces.iter().filter(|f| **f != NONE) {
+            if let Some(k) = self.triangles[f as usize].into_iter().find(|k| !edge.ends.contains(k)) {
                 let d = self.x[k as usize] - a;
-                let d = (d - along * along.dot(d)).normalize_or_zero();
-                n.dot(d) <= slack
-            })
-        })
+                most = most.max(n.dot((d - along * along.dot(d)).normalize_or_zero()));
+            }
+        }
+        most
+    }
+
+    /// How much the edges at a vertex rise towards `n` at most.
+    pub fn vertex_rise(&self, k: u32, n: Vec3) -> f64 {
+        let x = self.x[k as usize];
+        let rise = |o: u32| n.dot((self.x[o as usize] - x).normalize_or_zero());
+        self.neighbours.of(k).iter().map(|(o, _)| rise(*o)).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// True where no face beside the edge rises towards `n` by more than `slack` (sine of the angle): the edge may be
+    /// touched from there.
+    pub fn edge_faces(&self, e: u32, n: Vec3, slack: f64) -> bool {
+        self.edge_rise(e, n) <= slack
     }
 
     /// True where no edge at the vertex rises towards `n` by more than `slack`.
     pub fn vertex_faces(&self, k: u32, n: Vec3, slack: f64) -> bool {
-        let x = self.x[k as usize];
-        let mut others = self.neighbours.of(k).iter();
-        others.all(|(o, _)| n.dot((self.x[*o as usize] - x).normalize_or_zero()) <= slack)
+        self.vertex_rise(k, n) <= slack
     }
 
     /// True where both faces beside an edge lie in one plane, up to the sine of an angle.

@@ -1,4 +1,8 @@
 //! Pairs of triangles of one mesh that cross each other.
+//!
+//! Heights over planes are known to some 1e-15 of the size, wherever the mesh lies, because coordinates are subtracted before anything
+//! is multiplied. The band in which points count as lying in a plane is a thousand times wider: what is reported crosses,
+//! and what crosses deeper than the band is reported.
 
 use super::TriMesh;
 use super::survey::has_area;
@@ -117,4 +121,40 @@ fn folded(x: &[Vec3], a: [u32; 3], b: [u32; 3]) -> bool {
     let edge = (at(j) - at(i)).normalize();
     let across = |w: Vec3| (w - at(i)).reject_from_normalized(edge).normalize_or_zero();
     (across(p) - across(q)).length() < 1e-9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contact::samples::Rng;
+
+    /// Six times the volume of a tetrahedron with integer corners, exactly.
+    fn volume(x: [[i64; 3]; 4]) -> i64 {
+        let [u, v, w] = [1, 2, 3].map(|k| [0, 1, 2].map(|d| x[k][d] - x[0][d]));
+        u[0] * (v[1] * w[2] - v[2] * w[1]) - u[1] * (v[0] * w[2] - v[2] * w[0])
+            + u[2] * (v[0] * w[1] - v[1] * w[0])
+    }
+
+    #[test]
+    fn piercing_agrees_with_integers_far_from_the_origin_and_at_any_scale() {
+        let mut rng = Rng::new(11);
+        let (mut yes, mut no) = (0, 0);
+        for round in 0..20_000 {
+            let [p, q, a, b, c] = [(); 5].map(|()| [(); 3].map(|()| rng.range(-9.0, 9.0).round() as i64));
+            let ends = [volume([a, b, c, p]), volume([a, b, c, q])];
+            let sides = [volume([p, q, a, b]), volume([p, q, b, c]), volume([p, q, c, a])];
+            if ends.contains(&0) || sides.contains(&0) {
+                continue;
+            }
+            let want =
+                ends[0].signum() != ends[1].signum() && sides.iter().all(|s| s.signum() == sides[0].signum());
+            // Shifts and scales by powers of two are exact.
+            let (scale, shift) =
+                [(1.0, 0.0), (2f64.powi(-27), 0.0), (2f64.powi(27), 0.0), (1.0, 2f64.powi(40))][round % 4];
+            let at = |x: [i64; 3]| Vec3::from_array(x.map(|x| x as f64 * scale + shift));
+            assert_eq!(pierces([at(p), at(q)], [at(a), at(b), at(c)]), want, "{p:?} {q:?} {a:?} {b:?} {c:?}");
+            if want { yes += 1 } else { no += 1 }
+        }
+        assert!(yes > 500 && no > 500, "{yes} and {no}");
+    }
 }

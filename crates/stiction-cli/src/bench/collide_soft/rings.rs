@@ -5,6 +5,7 @@ use super::watch;
 use crate::bench::soft_blocks::exponent;
 use crate::failure::Result;
 use crate::svg::{Mark, Plot, Scale};
+use stiction::Scene;
 use stiction::scene::samples::ring_chains;
 use stiction::sim::StageTimes;
 
@@ -18,32 +19,42 @@ pub const EXPERIMENT: Experiment = Experiment {
 };
 
 const DT: f64 = 2e-3;
-/// Chains of ten rings each.
-const CHAINS: [usize; 3] = [3, 6, 12];
 /// Time within which all have landed [s].
 const LANDED: f64 = 0.3;
+/// How many copies of a heap lie side by side.
+const COPIES: [usize; 3] = [1, 2, 4];
 
 fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
-    let mut curves = vec![Vec::new(); StageTimes::NAMES.len()];
-    let (chains, rings): (&[usize], usize) = ctx.pick((&[1, 2, 4][..], 4), (&CHAINS[..], 10));
     let steps = (ctx.pick(0.5, 1.0) * LANDED / DT) as usize;
-    for &chains in chains {
-        let count = chains * rings;
-        ctx.note(&format!("{count} rings"));
-        let (sim, w) = watch(&ring_chains(chains, rings), steps, DT)?;
+    // One heap of all rings: three layers of four chains.
+    let (chains, rings) = ctx.pick((4, 4), (12, 10));
+    let count = chains * rings;
+    ctx.note(&format!("{count} rings"));
+    let (sim, w) = watch(&ring_chains(chains, rings), steps, DT)?;
+    let faces: usize = sim.model().solids.iter().map(|s| s.surface.len()).sum();
+    rows.extend(w.rows(&format!("{count} rings, {faces} faces")));
+    let share = w.times[0] / w.times.iter().sum::<f64>();
+    let row = Row::new(format!("{count} rings: share of detection"), 100.0 * share, "%");
+    // Small scenes hardly touch, and there is little to solve.
+    rows.push(ctx.pick(row.clone(), row.against("CR: small beside the solve").at_most(25.0)));
+
+    // Growth on copies of one heap, so that every ring has the same neighbours and as many solves at every size.
+    let mut curves = vec![Vec::new(); StageTimes::NAMES.len()];
+    let (chains, rings) = ctx.pick((1, 4), (3, 10));
+    for copies in COPIES {
+        ctx.note(&format!("{copies} copies of {} rings", chains * rings));
+        let (sim, w) = watch(&side_by_side(chains, rings, copies), steps, DT)?;
         let faces: usize = sim.model().solids.iter().map(|s| s.surface.len()).sum();
-        rows.extend(w.rows(&format!("{count} rings, {faces} faces")));
-        let share = w.times[0] / w.times.iter().sum::<f64>();
-        let row = Row::new(format!("{count} rings: share of detection"), 100.0 * share, "%");
-        // Small scenes hardly touch, and there is little to solve.
-        let is_full = count == 120;
-        rows.push(if is_full { row.against("CR: small beside the solve").at_most(25.0) } else { row });
+        let what = format!("{copies} × {} rings", chains * rings);
+        rows.push(Row::new(format!("{what}: edges through faces"), w.crossings as f64, "").at_most(0.0));
+        rows.push(Row::new(format!("{what}: impacts that became contacts"), w.impacts as f64, ""));
         for (k, curve) in curves.iter_mut().enumerate() {
+            rows.push(Row::new(format!("{what}: {} per step", StageTimes::NAMES[k]), 1e3 * w.stage(k), "ms"));
             curve.push((faces as f64, w.stage(k)));
         }
     }
-    let mut plot = Plot::new("Cost of a step of interlocked rings", "faces", "time per step [s]");
+    let mut plot = Plot::new("Cost of a step of interlocked rings", "faces", "processor time per step [s]");
     (plot.x_scale, plot.y_scale) = (Scale::Log, Scale::Log);
     for (curve, stage) in curves.iter().zip(StageTimes::NAMES) {
         let row = Row::new(format!("{stage}: exponent of its growth"), exponent(curve), "");
@@ -53,4 +64,19 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     }
     ctx.plot("cost", &plot)?;
     Ok(rows)
+}
+
+/// Copies of a heap of rings, a metre apart.
+fn side_by_side(chains: usize, rings: usize, copies: usize) -> Scene {
+    let mut scene = ring_chains(chains, rings);
+    let heap = scene.solids.clone();
+    for k in 1..copies {
+        scene.solids.extend(heap.iter().map(|ring| {
+            let mut ring = ring.clone();
+            ring.name = format!("{}-{k}", ring.name);
+            ring.pose.translation.x += k as f64;
+            ring
+        }));
+    }
+    scene
 }

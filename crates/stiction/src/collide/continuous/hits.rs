@@ -279,7 +279,8 @@ pub(super) fn on_plane(
             matches!(owner, Owner::Body(b) if b != body && model.bodies[b.index()].link.is_some())
         }
     };
-    let excluded = crate::collide::material::rule(model, owner, shape.owner).is_some_and(|r| !r.collide);
+    let excluded = crate::collide::material::rule(model, owner, shape.owner).is_some_and(|r| !r.collide)
+        || !model.masks_allow(owner, shape.owner);
     if !watched || excluded {
         return;
     }

@@ -178,6 +178,7 @@ fn may_meet(model: &Model, a: &Patch, b: &Patch) -> bool {
         && (is_soft(a) || is_soft(b) || is_link(one) || is_link(two))
         && !model.are_near_links(one, two)
         && rule(model, one, two).is_none_or(|r| r.collide)
+        && model.masks_allow(one, two)
 }
 
 /// How far apart [m] two patches are kept, thicknesses not counted.

@@ -61,8 +61,11 @@ pub fn inspect(model: &Model, state: &State, reach: f64) -> Inspection {
         for p in pieces.iter().filter(|p| p.owner != owner && is_deforming(model, p.owner)) {
             for x in &p.x[..p.n] {
                 let height = n.dot(*x - at) - p.radius;
+                if !collides(model, p.owner, owner) {
+                    continue;
+                }
                 found.below += usize::from(height <= 0.0);
-                if height < found.distance && collides(model, p.owner, owner) {
+                if height < found.distance {
                     (found.distance, found.pair) = (height, Some([p.owner, owner]));
                 }
             }
@@ -80,7 +83,7 @@ fn is_deforming(model: &Model, owner: Owner) -> bool {
 }
 
 fn collides(model: &Model, a: Owner, b: Owner) -> bool {
-    model.pair_rule(a, b).is_none_or(|r| r.collide)
+    model.pair_rule(a, b).is_none_or(|r| r.collide) && model.masks_allow(a, b)
 }
 
 fn may_touch(model: &Model, a: &Piece, b: &Piece) -> bool {

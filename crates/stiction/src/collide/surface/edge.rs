@@ -33,10 +33,13 @@ impl Pair<'_> {
         let (d, g) = (p_end - p, q_end - q);
         let Some((s, t)) = on_lines(p, d, q, g, PARALLEL) else { return };
         let within = |x: f64| x > END && x < 1.0 - END;
+        // A soft vertex on a rigid edge touches one of the faces there, as a point: its edges touch the rigid one all the same.
+        let reaches = |x: f64| if b.touches_by_faces { within(x) } else { x >= -END && x <= 1.0 + END };
         let (flat_a, flat_b) = (a.is_flat(e, FLAT), b.is_flat(f, FLAT));
-        if !(within(s) && within(t)) || (flat_a && flat_b) {
+        if !(reaches(s) && within(t)) || (flat_a && flat_b) {
             return;
         }
+        let s = s.clamp(0.0, 1.0);
         let way = p + d * s - q - g * t;
         let cross = d.cross(g).normalize_or_zero();
         let axis = if cross.dot(way) < 0.0 { -cross } else { cross };

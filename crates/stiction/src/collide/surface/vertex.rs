@@ -140,21 +140,55 @@ impl Pair<'_> {
         {
             return None;
         }
+        let rise = |n: Vec3| match c.place {
+            Place::Edge(k) => b.edge_rise(b.triangle_edges[c.face as usize][k], n),
+            Place::Corner(k) => b.vertex_rise(b.triangles[c.face as usize][k], n),
+            Place::Inside => 0.0,
+        };
         if touches {
-            let n = (c.normal - against).normalize_or_zero();
-            let n = if n == Vec3::ZERO { c.way.normalize_or_zero() } else { n };
+            let n = self.touching_normal(v, c, rise);
             return (n != Vec3::ZERO).then_some((n, n.dot(c.way)));
         }
         let n = c.way / c.distance;
-        let sees = match c.place {
-            Place::Edge(k) => b.edge_faces(b.triangle_edges[c.face as usize][k], n, SLACK),
-            Place::Corner(k) => b.vertex_faces(b.triangles[c.face as usize][k], n, SLACK),
-            Place::Inside => true,
-        };
         let fits = (!b.has_inside || n.dot(c.normal) > 0.0)
             && n.dot(against) <= 0.0
             && a.vertex_faces(v, -n, VERTEX_SLACK);
-        (sees && fits).then_some((n, c.distance))
+        (rise(n) <= SLACK && fits).then_some((n, c.distance))
+    }
+
+    /// The normal of a vertex that touches an edge or vertex of b: there is no way between them. Between both normals; or along
+    /// one of theirs or of the faces there, where the surfaces rise less into each other, as they do for a flat edge.
+    fn touching_normal(&self, v: u32, c: &Candidate, rise: impl Fn(Vec3) -> f64) -> Vec3 {
+        let (a, b) = (self.a, self.b);
+        let against = a.vertex_normal[v as usize];
+        let along = match c.place {
+            Place::Edge(k) => b.edge_direction(b.triangle_edges[c.face as usize][k]),
+            _ => Vec3::ZERO,
+        };
+        let worst = |n: Vec3| rise(n).max(a.vertex_rise(v, -n)).max(n.dot(along).abs());
+        let middle = (c.normal - against).normalize_or_zero();
+        let mut best = (middle, worst(middle) - SLACK);
+        let mut try_one = |n: Vec3| {
+            let w = worst(n);
+            if n != Vec3::ZERO && w < best.1 {
+                best = (n, w);
+            }
+        };
+        if b.has_inside {
+            try_one(c.normal);
+            match c.place {
+                Place::Edge(k) => {
+                    b.faces_of_edge(b.triangle_edges[c.face as usize][k]).for_each(&mut try_one)
+                }
+                Place::Corner(k) => b.faces_at(b.triangles[c.face as usize][k]).for_each(&mut try_one),
+                Place::Inside => {}
+            }
+        }
+        if a.has_inside {
+            try_one(-against);
+            a.faces_at(v).for_each(|n| try_one(-n));
+        }
+        if best.0 == Vec3::ZERO { c.way.normalize_or_zero() } else { best.0 }
     }
 
     fn push_vertex(&self, v: u32, c: &Candidate, n: Vec3, distance: f64, contacts: &mut Vec<Contact>) {

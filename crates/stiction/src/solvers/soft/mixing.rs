@@ -26,7 +26,8 @@ impl SoftSolver {
             if goal.best <= goal.tolerance || bad > PATIENCE {
                 return;
             }
-            let changed = self.modes.choose(&self.island, &self.now.lambda, &self.now.u, factor);
+            let changed =
+                self.modes.choose(&self.island, &self.now.lambda, &self.now.u, (factor, super::HOLD));
             if changed || step == 0 {
                 self.preconditioner.patch(&mut self.island, &self.modes);
                 if masked < MASKED_STEPS || step % CHANGED == 0 {

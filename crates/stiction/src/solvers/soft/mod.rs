@@ -107,6 +107,13 @@ const PROGRESS: f64 = 0.7;
 const JUDGE_EVERY: usize = 10;
 /// Coarse levels learn the modes in this many Newton steps of a solve.
 const MASKED_STEPS: usize = 2;
+/// Proximal softness of held contacts, as a share of the contact's scale: at first and at most, and at least. With small ones
+/// contacts that say the same twice flip between open and closed.
+const HOLD: f64 = 0.03;
+const LEAST_HOLD: f64 = 1e-4;
+/// It falls by this where no mode changes and a Newton step leaves more than the share `WELL` of the error.
+const HARDER: f64 = 0.1;
+const WELL: f64 = 0.3;
 /// No linear solve goes below this share of the momentum tolerance.
 const FLOOR_SHARE: f64 = 0.3;
 
@@ -306,12 +313,13 @@ impl SoftSolver {
     /// Newton steps from the current iterate, whose error is given.
     fn newton(&mut self, mut error: f64, goal: &mut Goal, trace: &mut dyn Trace) {
         let (mut factor, mut forcing) = (self.first_factor(), FORCING);
+        let mut softness = HOLD;
         let mut bad = 0;
         for step in 0..self.settings.newton_steps {
             if goal.best <= goal.tolerance {
                 return;
             }
-            let changed = self.modes.choose(&self.island, &self.now.lambda, &self.now.u, factor);
+            let changed = self.modes.choose(&self.island, &self.now.lambda, &self.now.u, (factor, softness));
             self.preconditioner.patch(&mut self.island, &self.modes);
             if step < MASKED_STEPS {
                 self.preconditioner.mask_lattices(&self.island, &self.modes);
@@ -319,12 +327,20 @@ impl SoftSolver {
             self.last.clone_from(&self.now);
             let settled = !changed && step > 0;
             let share = if settled { forcing.min(SETTLED) } else { forcing };
-            goal.products += self.linear_step(FLOOR_SHARE * goal.tolerance * goal.heft, share);
+            let products = self.linear_step(FLOOR_SHARE * goal.tolerance * goal.heft, share);
+            goal.products += products;
             self.product();
             self.evaluate();
             let mut next = self.error(goal.heft);
             if next > SLOW * error && next > goal.tolerance && bad >= PATIENCE {
                 next = self.shorten(next, error, goal.heft);
+            }
+            // Impulses of held contacts approach their answer by steps that a smaller softness makes longer, as long as
+            // the linear solve can follow.
+            if products >= self.settings.krylov_steps {
+                softness = (softness / HARDER).min(HOLD);
+            } else if settled && next > WELL * error {
+                softness = (softness * HARDER).max(LEAST_HOLD);
             }
             error = next;
             trace.record(goal.record("newton", error));

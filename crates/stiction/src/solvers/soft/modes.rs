@@ -6,7 +6,7 @@
 //! * **slaved**: one of its nodes gives up its velocity (stick) or the normal part of it (slip), so that u = 0 or
 //!   u_n = 0 holds exactly: v = T y. The impulse on the slave is read off its row of A v − b. In the rows of a slip,
 //!   λ_t = μ d λ_n − k (t·u) t with t ⟂ d and k = ρ s/(1 − s), s = μ τ_n/|τ_t|.
-//! * **held** by a stiff proximal spring, where no node is free to be a slave (several contacts on one node, contacts
+//! * **held** by a stiff proximal spring (softness a share of the contact's scale), where no node is free to be a slave (several contacts on one node, contacts
 //!   of rigid bodies only) or where the contact is soft: λ = offset − P J v, about the last impulse as centre.
 //!
 //! Rows with bounds (joints) are held, row by row, or slaved like a stick where all three are equations.
@@ -43,8 +43,6 @@ pub(super) struct Active {
 const MOST_SHARE: f64 = 0.999_999;
 /// A slave carries at least this share of the largest weight of its contact.
 const LEAST_WEIGHT: f64 = 0.3;
-/// Proximal softness of held contacts, as a share of the contact's scale.
-const HOLD: f64 = 1e-3;
 
 #[derive(Default)]
 pub(super) struct Modes {
@@ -58,7 +56,13 @@ pub(super) struct Modes {
 impl Modes {
     /// Predicts the modes from velocities and impulses, chooses slaves. True if a contact has
     /// changed its mode.
-    pub fn choose(&mut self, island: &Island, lambda: &[Vec3], u: &[Vec3], factor: f64) -> bool {
+    pub fn choose(
+        &mut self,
+        island: &Island,
+        lambda: &[Vec3],
+        u: &[Vec3],
+        (factor, softness): (f64, f64),
+    ) -> bool {
         let blocks = island.dofs() / 3;
         self.slave_of.clear();
         self.slave_of.resize(blocks, NONE);
@@ -78,7 +82,7 @@ impl Modes {
                         a.slave = self.slave(island, t, c as u32);
                     }
                     if a.slave == NONE {
-                        hold_rows(&mut a, t, &bounds, lambda[c], tau);
+                        hold_rows(&mut a, t, &bounds, lambda[c], tau, softness);
                         changed |= a.p != self.active[c].p;
                     }
                     self.active[c] = a;
@@ -101,7 +105,7 @@ impl Modes {
             if a.mode != Mode::Open {
                 a.slave = self.slave(island, t, c as u32);
                 if a.slave == NONE {
-                    hold(&mut a, t, lambda[c], k);
+                    hold(&mut a, t, lambda[c], k, softness);
                 }
             }
             self.active[c] = a;
@@ -256,8 +260,8 @@ impl Modes {
 
 /// The proximal spring of a held contact: λ = offset − P J v solves the mode's equations with the softness
 /// e = softness + hold, the second part about the centre `lambda`.
-fn hold(a: &mut Active, t: &Touch, lambda: Vec3, k: f64) {
-    let prox = HOLD * t.scale;
+fn hold(a: &mut Active, t: &Touch, lambda: Vec3, k: f64, softness: f64) {
+    let prox = softness * t.scale;
     let e = t.softness + prox;
     // Velocity that the spring sees: J v + shift.
     let shift = t.bias - prox * lambda;
@@ -283,8 +287,8 @@ fn hold(a: &mut Active, t: &Touch, lambda: Vec3, k: f64) {
 }
 
 /// Springs of rows: those between their bounds are held, the others push with their bound.
-fn hold_rows(a: &mut Active, t: &Touch, bounds: &Bounds, lambda: Vec3, tau: Vec3) {
-    let prox = HOLD * t.scale;
+fn hold_rows(a: &mut Active, t: &Touch, bounds: &Bounds, lambda: Vec3, tau: Vec3, softness: f64) {
+    let prox = softness * t.scale;
     let e = t.softness + prox;
     let mut p = Vec3::ZERO;
     for i in 0..3 {
