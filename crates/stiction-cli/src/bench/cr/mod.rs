@@ -6,8 +6,10 @@ mod memory;
 mod particles;
 mod residuals;
 mod rings;
+mod scenes;
 mod speed;
 mod sweeps;
+mod table;
 
 use super::Experiment;
 
@@ -23,6 +25,12 @@ pub static EXPERIMENTS: &[Experiment] = &[
     sweeps::STIFFNESS,
     rings::EXPERIMENT,
     rings::STIFF,
+    scenes::PYRAMID,
+    scenes::BLOBS,
+    scenes::LIMBED,
+    scenes::BEARING,
+    scenes::FIGURE2,
+    scenes::CUBES,
     delassus::EXPERIMENT,
     memory::EXPERIMENT,
     speed::EXPERIMENT,

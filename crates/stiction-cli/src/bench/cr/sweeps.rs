@@ -2,10 +2,10 @@
 
 use super::super::runs::broke;
 use super::super::{Context, Experiment, Row};
-use super::rings::scene;
 use crate::failure::{Result, error};
 use crate::svg::{Mark, Plot};
 use stiction::collide::inspect;
+use stiction::scene::contact_samples::rings;
 use stiction::{SimSettings, Simulation, SolverKind};
 
 /// Time steps.
@@ -29,14 +29,10 @@ const INSTEAD: &str =
 
 /// Iterations per simulated second and crossings of a run.
 fn run(count: usize, young: f64, dt: f64, time: f64) -> Result<(f64, usize)> {
-    let model = scene(count, young)
+    let model = rings(count, young)
         .compile()
         .map_err(|e| error(format!("the experiment's scene: {e}"), "report this"))?;
-    let settings = SimSettings {
-        solver: SolverKind::ConjugateResidual,
-        intersection_free: true,
-        ..SimSettings::default()
-    };
+    let settings = SimSettings { solver: SolverKind::ConjugateResidual, ..SimSettings::default() };
     let mut sim = Simulation::new(model, settings);
     let (mut iterations, mut crossings) = (0, 0);
     for _ in 0..(time / dt).round() as usize {
