@@ -8,6 +8,7 @@ mod residuals;
 mod rings;
 mod scenes;
 mod speed;
+mod steps;
 mod sweeps;
 mod table;
 
@@ -34,6 +35,10 @@ pub static EXPERIMENTS: &[Experiment] = &[
     delassus::EXPERIMENT,
     memory::EXPERIMENT,
     speed::EXPERIMENT,
+    steps::SCENES,
+    steps::THREADS,
+    steps::GROWTH,
+    steps::SHARES,
 ];
 
 use stiction::Vec3;

@@ -78,7 +78,7 @@ fn steps_csv(ctx: &mut Context, run: &Run) -> Result<()> {
 
 fn pyramid(ctx: &mut Context) -> Result<Vec<Row>> {
     let (layers, steps, every) = ctx.pick((2, 60, 12), (7, 60, 12));
-    let plan = Plan { dt: 1e-3, steps, every, linearizations: 1 };
+    let plan = Plan::new(1e-3, steps, every);
     let (sim, run) = run(ctx, &scenes::pyramid(layers, 5e5), &plan)?;
     let mut rows = run.safety("pyramid");
     rows.push(Row::new("rows of A", sim.problem().dofs() as f64, "").against("109,200 with 7 layers"));
@@ -93,7 +93,7 @@ fn pyramid(ctx: &mut Context) -> Result<Vec<Row>> {
 
 fn blobs(ctx: &mut Context) -> Result<Vec<Row>> {
     let (count, shells, steps, every) = ctx.pick((4, 3, 90, 10), (24, 4, 150, 15));
-    let plan = Plan { dt: 1e-3, steps, every, linearizations: 1 };
+    let plan = Plan::new(1e-3, steps, every);
     let (_, run) = run(ctx, &scenes::blobs(count, shells), &plan)?;
     let mut rows = run.safety("blobs");
     rows.extend(methods(&run, ["did not converge", "–", "–", "7206 (6261)", "900 (534)"]));
@@ -106,7 +106,7 @@ fn blobs(ctx: &mut Context) -> Result<Vec<Row>> {
 fn limbed(ctx: &mut Context) -> Result<Vec<Row>> {
     let (cell, steps, every) = ctx.pick((0.016, 100, 10), (0.009, 500, 20));
     let speed = 0.5;
-    let plan = Plan { dt: ctx.pick(2e-3, 1e-3), steps, every, linearizations: 3 };
+    let plan = Plan { linearizations: 3, ..Plan::new(ctx.pick(2e-3, 1e-3), steps, every) };
     let scene = scenes::limbed_blob(cell, speed);
     let (sim, run) = run(ctx, &scene, &plan)?;
     let mut rows = run.safety("blob");
@@ -135,7 +135,7 @@ fn limbed(ctx: &mut Context) -> Result<Vec<Row>> {
 
 fn bearing(ctx: &mut Context) -> Result<Vec<Row>> {
     let (shells, steps, every) = ctx.pick((2, 60, 10), (5, 200, 20));
-    let plan = Plan { dt: ctx.pick(2e-3, 1e-3), steps, every, linearizations: 3 };
+    let plan = Plan { linearizations: 3, ..Plan::new(ctx.pick(2e-3, 1e-3), steps, every) };
     let material =
         Material { law: Law::NeoHookean { threshold: 0.7 }, young: 5e5, poisson: 0.2, density: 1000.0 };
     let (_, run) = run(ctx, &scenes::bearing(shells, material), &plan)?;
@@ -149,7 +149,7 @@ fn bearing(ctx: &mut Context) -> Result<Vec<Row>> {
 
 fn figure2(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
-    let plan = |dt: f64, steps: usize| Plan { dt, steps, every: 0, linearizations: 1 };
+    let plan = |dt: f64, steps: usize| Plan::new(dt, steps, 0);
     let (count, steps) = ctx.pick((6, 150), (18, 300));
     rows.extend(run(ctx, &scenes::wedge(count), &plan(2e-3, steps))?.1.safety("wedge"));
     // Wound up after 0.6 s, free again after 1.2 s.
@@ -198,7 +198,7 @@ fn stands(ctx: &Context, name: &str, scene: &Scene) -> Result<Vec<Row>> {
 
 fn cubes(ctx: &mut Context) -> Result<Vec<Row>> {
     let (count, steps, every) = ctx.pick((12, 100, 20), (200, 150, 30));
-    let plan = Plan { dt: 1e-3, steps, every, linearizations: 1 };
+    let plan = Plan::new(1e-3, steps, every);
     let (_, run) = run(ctx, &scenes::cubes(count), &plan)?;
     let mut rows = run.safety("cubes");
     rows.extend(methods(&run, ["–"; 5]));
