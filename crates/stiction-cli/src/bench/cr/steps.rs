@@ -56,12 +56,12 @@ fn simulation(scene: &Scene, solver: SolverKind) -> Result<Simulation> {
 
 fn five_scenes(ctx: &mut Context) -> Result<Vec<Row>> {
     let neo = Material { law: Law::NeoHookean { threshold: 0.7 }, young: 5e5, poisson: 0.2, density: 1000.0 };
-    let steps = ctx.pick(25, 60);
+    let steps = ctx.pick(8, 40);
     // Contact begins within the first steps of all of them.
     let all = [
-        ("rings", scenes::rings(ctx.pick(4, 12), 5e5), 2e-3),
-        ("pyramid", scenes::pyramid(ctx.pick(1, 2), 5e5), 2e-3),
-        ("cubes", scenes::cubes(ctx.pick(8, 27)), 2e-3),
+        ("rings", scenes::rings(ctx.pick(4, 12), 5e5), 5e-3),
+        ("pyramid", scenes::pyramid(ctx.pick(1, 2), 5e5), 5e-3),
+        ("cubes", scenes::cubes(ctx.pick(4, 27)), 2e-3),
         ("bearing", scenes::bearing(ctx.pick(2, 3), neo), 2e-3),
         ("box stack", scenes::box_stack(5), 5e-3),
     ];
@@ -95,7 +95,7 @@ fn five_scenes(ctx: &mut Context) -> Result<Vec<Row>> {
 }
 
 fn threads(ctx: &mut Context) -> Result<Vec<Row>> {
-    let (count, steps) = ctx.pick((16, 6), (60, 20));
+    let (count, steps) = ctx.pick((16, 3), (60, 12));
     let scene = scenes::rings(count, 5e5);
     let run = |n: usize| -> Result<(Vec<u64>, f64)> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(n).build();
