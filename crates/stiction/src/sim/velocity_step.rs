@@ -1,14 +1,16 @@
 //! The shared velocity-level step: collide → linearise → contact problem → solver → advance.
 
 mod ahead;
+mod contact_loop;
 mod end_velocity;
 mod probe;
 
 pub(crate) use probe::Probe;
 
-use super::guard::{self, Guard, clearance};
+use super::guard::{Guard, clearance};
 use super::joints::{JointMemory, Joints, set_inertia};
 use super::recovery::{Recovery, SLOP};
+use super::relinearize::Relinearizer;
 use super::rows::{driven_velocity, normal_bias, terms};
 use super::sleep::{SleepMemory, Sleeper};
 use super::{SimSettings, StepReport, report};
@@ -22,7 +24,7 @@ use crate::error::StepError;
 use crate::integrate::{Scheme, advance};
 use crate::linalg::{BlockMat, Vec3};
 use crate::scene::{Model, Owner};
-use crate::solvers::{self, ContactSolver, SolveReport, Trace};
+use crate::solvers::{self, ContactSolver, SolveReport, SolverKind, Trace};
 use std::time::Instant;
 
 /// Steps a model with any solver of the velocity family. Owns every buffer that a step needs.
@@ -52,6 +54,10 @@ pub struct VelocityStepper {
     yardstick: Yardstick,
     recovery: Recovery,
     guard: Option<Guard>,
+    /// Contacts are linearised anew until they hold at the end of the step (`cr` only).
+    relinearizer: Option<Relinearizer>,
+    /// Velocities of the solve before.
+    before: Vec<f64>,
     joints: Joints,
     /// A v̂ and M v̂ (midpoint with solids).
     moved_a: Vec<f64>,
@@ -74,6 +80,7 @@ impl VelocityStepper {
     pub fn new(model: &Model, settings: SimSettings) -> VelocityStepper {
         let coupled = [Solids::pattern(model), Slender::pattern(model)].concat();
         let a = BlockMat::with_pattern(&model.layout, &coupled);
+        let nonlinear = settings.solver == SolverKind::ConjugateResidual;
         VelocityStepper {
             settings,
             collider: Collider::new(model),
@@ -95,7 +102,9 @@ impl VelocityStepper {
             matching: Matching::default(),
             yardstick: Yardstick::default(),
             recovery: Recovery::default(),
-            guard: settings.intersection_free.then(|| Guard::new(model)),
+            guard: (settings.intersection_free || nonlinear).then(|| Guard::new(model)),
+            relinearizer: nonlinear.then(Relinearizer::default),
+            before: Vec::new(),
             moved_a: Vec::new(),
             moved_m: Vec::new(),
             joints: Joints::new(model),
@@ -228,7 +237,7 @@ impl VelocityStepper {
             report.times.solve += clock.lap();
         }
         for _ in 1..self.settings.linearizations {
-            if !self.elastic_parts {
+            if !self.elastic_parts || self.relinearizer.is_some() {
                 break;
             }
             self.relinearize(model, state, h);
@@ -252,27 +261,7 @@ impl VelocityStepper {
             solved = merge(solved, again);
             report.times.solve += clock.lap();
         }
-        self.find_motion(model, state, h);
-        (report.impacts, report.held_back, report.impacts_left) = (0, 0.0, 0);
-        for pass in 0..=guard::MOST_PASSES {
-            if !self.runs_into(model, state, h) {
-                break;
-            }
-            report.times.collide += clock.lap();
-            if pass == guard::MOST_PASSES {
-                (report.held_back, report.impacts_left) = self.hold_back(model, state, h);
-                report.times.collide += clock.lap();
-                break;
-            }
-            report.impacts += self.add_impacts(model);
-            self.fill_contacts(model, state, h);
-            report.times.assemble += clock.lap();
-            let again = self.solver.solve(&self.problem, &mut self.solution, trace);
-            solved = merge(solved, again);
-            report.times.solve += clock.lap();
-            self.find_motion(model, state, h);
-        }
-        report.times.collide += clock.lap();
+        let solved = self.solve_ahead(model, (state, h), solved, report, &mut clock, trace);
         report.residuals = self.yardstick.measure(&self.problem, &self.solution);
         report.times.measure = clock.lap();
 

@@ -49,19 +49,8 @@ impl VelocityStepper {
             if c.gap > -MISSED * reach(c.key.shape_a).min(reach(c.key.shape_b)) {
                 continue;
             }
-            let side = |anchor: &Anchor, other: &Anchor| match *anchor {
-                Anchor::Rigid { body, .. } => {
-                    let b = &model.bodies[body.index()];
-                    let arm = c.point - Vec3::from_slice(&self.ahead.q[b.q..]);
-                    let v = Vec3::from_slice(&self.solution.v[b.dof..]);
-                    (arm, v + Vec3::from_slice(&self.solution.v[b.dof + 3..]).cross(arm))
-                }
-                Anchor::Node(n) => (Vec3::ZERO, model.node_velocity(&self.ahead, n)),
-                Anchor::Surface { .. } => {
-                    let driven = driven_velocity(model, state, anchor, other, h);
-                    (Vec3::ZERO, driven + free_velocity(model, &self.ahead, anchor))
-                }
-                _ => (Vec3::ZERO, driven_velocity(model, state, anchor, other, h)),
+            let side = |anchor: &Anchor, other: &Anchor| {
+                row_velocity(model, state, &self.ahead, anchor, other, c.point, h)
             };
             let ((arm_a, v_a), (arm_b, v_b)) = (side(&c.a, &c.b), side(&c.b, &c.a));
             let gap = c.gap - h * c.normal().dot(v_a - v_b);
@@ -167,4 +156,31 @@ pub(super) fn lead(model: &Model, state: &State, v: &[f64], h: f64, ahead: &mut 
     ahead.q.clone_from(&state.q);
     ahead.v.clone_from(&state.v);
     advance(model, ahead, v, v, h);
+}
+
+/// Lever arm and velocity over the step of one side of a contact at `point`, linearised at `ahead`, whose velocities are those of
+/// the way there.
+pub(super) fn row_velocity(
+    model: &Model,
+    state: &State,
+    ahead: &State,
+    anchor: &Anchor,
+    other: &Anchor,
+    point: Vec3,
+    h: f64,
+) -> (Vec3, Vec3) {
+    match *anchor {
+        Anchor::Rigid { body, .. } => {
+            let b = &model.bodies[body.index()];
+            let arm = point - Vec3::from_slice(&ahead.q[b.q..]);
+            let v = Vec3::from_slice(&ahead.v[b.dof..]);
+            (arm, v + Vec3::from_slice(&ahead.v[b.dof + 3..]).cross(arm))
+        }
+        Anchor::Node(n) => (Vec3::ZERO, model.node_velocity(ahead, n)),
+        Anchor::Surface { .. } => {
+            let driven = driven_velocity(model, state, anchor, other, h);
+            (Vec3::ZERO, driven + free_velocity(model, ahead, anchor))
+        }
+        _ => (Vec3::ZERO, driven_velocity(model, state, anchor, other, h)),
+    }
 }
