@@ -37,6 +37,11 @@ pub struct VelocityStepper {
     candidates: Vec<Contact>,
     /// Contacts that were found ahead in time, by key, with the lever arms that they have there.
     late: Vec<(ContactKey, [Vec3; 2])>,
+    /// Contacts that the last look ahead brought or changed: their keys, and their places in the problem.
+    changed: Vec<ContactKey>,
+    changed_contacts: Vec<u32>,
+    /// Bodies and nodes of which contacts may have been missed.
+    sought: Vec<bool>,
     ahead: State,
     /// Where elastic forces are linearised again.
     there: State,
@@ -89,6 +94,9 @@ impl VelocityStepper {
             contacts: Vec::new(),
             candidates: Vec::new(),
             late: Vec::new(),
+            changed: Vec::new(),
+            changed_contacts: Vec::new(),
+            sought: Vec::new(),
             ahead: State::default(),
             there: State::default(),
             solids: Solids::new(model, &a),
@@ -221,8 +229,8 @@ impl VelocityStepper {
             solved = self.solver.solve(&self.problem, &mut self.solution, trace);
         }
         report.times.solve = clock.lap();
-        for _ in 0..MOST_PASSES {
-            if !self.was_surprised(model, state, h) {
+        for pass in 0..MOST_PASSES {
+            if !self.was_surprised(model, state, h, pass == 0) {
                 break;
             }
             let found = self.find_missed(model, state, h);
@@ -231,8 +239,10 @@ impl VelocityStepper {
                 break;
             }
             self.fill_contacts(model, state, h);
+            self.find_changed();
             report.times.assemble += clock.lap();
-            let again = self.solver.solve(&self.problem, &mut self.solution, trace);
+            let (p, x) = (&self.problem, &mut self.solution);
+            let again = self.solver.solve_again(p, x, &self.changed_contacts, &solved, trace);
             solved = merge(solved, again);
             report.times.solve += clock.lap();
         }
@@ -440,6 +450,12 @@ impl VelocityStepper {
             self.solution.lambda.push(Vec3::new(guess.x.max(0.0), guess.y, guess.z));
         }
         self.joints.fill(model, state, self.settings.scheme, p, &mut self.solution.lambda);
+    }
+
+    fn find_changed(&mut self) {
+        self.changed_contacts.clear();
+        let place = |k: &ContactKey| self.contacts.binary_search_by(|c| c.key.cmp(k)).ok();
+        self.changed_contacts.extend(self.changed.iter().filter_map(place).map(|i| i as u32));
     }
 
     /// True when the velocities found lead rigid joints to where they do not hold; the problem then knows by how much.
