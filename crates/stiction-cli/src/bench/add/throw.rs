@@ -83,6 +83,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         };
         let start = [start[0], 0.0, start[1], 0.0, 5.0, 0.0];
         let m = lbfgs(&start, &Bounds::none(6), &LbfgsSettings { goal: 1e-25, ..settings }, evaluate);
+        ctx.note(&format!("{wanted} bounces: {:.1e} after {} runs, {:?}", m.value, m.evaluations, m.end));
         set.apply(&mut s, &m.x).map_err(|e| error(e, "this is a defect"))?;
         let found = bounces(&mut s, &mut set)?;
         rows.push(
