@@ -35,6 +35,7 @@ use crate::contact::coupled::Coupled;
 use crate::contact::delassus::Delassus;
 use crate::contact::islands::Islands;
 use crate::contact::local::LocalForm;
+use crate::contact::path::Path;
 use crate::contact::{ContactProblem, LocalProblem, Solution};
 use crate::linalg::Vec3;
 use chain::{Buffers, Chain};
@@ -138,6 +139,8 @@ enum Form {
     /// On the velocities of its bodies.
     #[default]
     Bodies,
+    /// On the beads of a path.
+    Path,
     /// On its Delassus matrix.
     Coupled,
     /// On the velocities of its nodes.
@@ -150,6 +153,7 @@ enum Form {
 #[derive(Default)]
 struct Lane {
     bodies: Bodies,
+    path: Path,
     coupled: Coupled,
     soft: SoftSolver,
     soft_x: Solution,
@@ -166,6 +170,26 @@ pub struct Exact {
     islands: Islands,
     lanes: Vec<Lane>,
     local: Buffers,
+}
+
+/// The chain on any form of W, for solvers that come to one.
+#[derive(Default)]
+pub(in crate::solvers) struct OnForm {
+    buffers: Buffers,
+}
+
+impl OnForm {
+    /// Solves `u = W r + q` from the guess in `r`; errors are judged by at least the speed `least` [m/s].
+    pub fn solve(
+        &mut self,
+        form: &mut impl Delassus,
+        settings: &Settings,
+        least: f64,
+        r: &mut [Vec3],
+        trace: &mut dyn Trace,
+    ) -> SolveReport {
+        Chain::new(form, &mut self.buffers, settings, least, trace).run(r)
+    }
 }
 
 /// Coupled islands whose parts (what A couples) have at most this many dofs and contacts each are solved on W, through
@@ -251,6 +275,9 @@ impl ContactSolver for Exact {
                     lane.patch.mend(p, contacts, &mut lane.bodies, settings, &mut lane.r, &mut report, trace);
                 }
                 report
+            } else if islands.is_coupled(i) && lane.path.prepare(p, blocks, contacts) {
+                lane.form = Form::Path;
+                Chain::new(&mut lane.path, &mut lane.buffers, settings, speed, trace).run(&mut lane.r)
             } else if lane.coupled.prepare(p, islands.blocks(i), contacts) {
                 lane.form = Form::Coupled;
                 let mut form = LocalForm::new(&lane.coupled.local);
@@ -281,7 +308,7 @@ impl ContactSolver for Exact {
                         x.v[d..d + n].copy_from_slice(&lane.soft_x.v[d..d + n]);
                     }
                 }
-                Form::Bodies | Form::Coupled | Form::Singular => {
+                Form::Bodies | Form::Path | Form::Coupled | Form::Singular => {
                     for (&c, r) in contacts.iter().zip(&lane.r) {
                         x.lambda[c as usize] = *r * p.law[c as usize].stretch();
                     }
@@ -289,6 +316,7 @@ impl ContactSolver for Exact {
             }
             match lane.form {
                 Form::Bodies => lane.bodies.write_velocity(&lane.r, &mut x.v),
+                Form::Path => lane.path.write_velocity(&lane.r, &mut x.v),
                 Form::Coupled => {
                     let blocks = self.islands.blocks(i);
                     lane.coupled.write_velocity(p, blocks, contacts, &x.lambda, &mut x.v);
