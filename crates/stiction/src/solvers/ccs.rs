@@ -34,7 +34,8 @@ const UNBALANCED: f64 = 5.0;
 pub struct Ccs {
     tolerance: f64,
     max_iterations: usize,
-    balanced: bool,
+    /// One ρ for all, in mean masses, instead of a balanced one.
+    fixed: Option<f64>,
     island: Island,
     judge: Judge,
     matrix: BlockMat,
@@ -52,7 +53,7 @@ impl Ccs {
         Ccs {
             tolerance: settings.tolerance.unwrap_or(TOLERANCE),
             max_iterations: settings.max_iterations.unwrap_or(STEPS),
-            balanced: true,
+            fixed: None,
             island: Island::default(),
             judge: Judge::default(),
             matrix: BlockMat::default(),
@@ -65,9 +66,9 @@ impl Ccs {
         }
     }
 
-    /// With one ρ for all contacts that never changes: the mean mass of a block.
-    pub fn with_fixed_penalty(settings: &SolverSettings) -> Ccs {
-        Ccs { balanced: false, ..Ccs::new(settings) }
+    /// With one ρ for all contacts that never changes: `factor` times the mean mass of a block.
+    pub fn with_fixed_penalty(settings: &SolverSettings, factor: f64) -> Ccs {
+        Ccs { fixed: Some(factor), ..Ccs::new(settings) }
     }
 
     /// A + Jᵀ ρ J, factored. False where it is not positive definite.
@@ -164,7 +165,7 @@ impl ContactSolver for Ccs {
         self.best.lambda.clone_from(&self.lambda);
         let mut report = SolveReport { islands: 1, ..SolveReport::default() };
         let mean_mass = self.island.mass.iter().sum::<f64>() / self.island.mass.len().max(1) as f64;
-        let rho = |scale: f64| if self.balanced { 1.0 / scale } else { mean_mass };
+        let rho = |scale: f64| self.fixed.map_or(1.0 / scale, |factor| factor * mean_mass);
         let mut rho: Vec<f64> = self.island.touches.iter().map(|t| rho(t.scale)).collect();
         let u = |v: &[f64], c: usize| p.j.mul_one(c, v) + p.bias[c];
         self.z.clear();
@@ -214,7 +215,7 @@ impl ContactSolver for Ccs {
                     self.best.lambda.clone_from(&self.lambda);
                 }
             }
-            if self.balanced && report.iterations.is_multiple_of(BALANCE_EVERY) {
+            if self.fixed.is_none() && report.iterations.is_multiple_of(BALANCE_EVERY) {
                 let ratio = (apart / moved).sqrt();
                 if ratio.is_finite() && !(1.0 / UNBALANCED..UNBALANCED).contains(&ratio) {
                     let factor = ratio.clamp(0.1, 10.0);

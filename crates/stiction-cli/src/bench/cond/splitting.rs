@@ -2,18 +2,20 @@
 
 use super::scenes;
 use super::tables::{draw_ball, draw_mat};
-use super::trial::{Contestant, Score, Walk};
-use crate::bench::runs::GRAVITY;
+use super::trial::{Contestant, DT, Score, Walk, normal_force};
+use crate::bench::runs::{broke, on_floor};
 use crate::bench::{Context, Experiment, Row};
-use crate::failure::Result;
+use crate::failure::{Result, error};
 use crate::output::csv_number;
 use crate::svg::{Mark, Plot};
 use stiction::contact::Solution;
-use stiction::contact::samples::Assembly;
+use stiction::elastic::{Law, Material};
+use stiction::mesh::shapes;
+use stiction::scene::SoftBody;
 use stiction::solvers::ContactSolver;
 use stiction::solvers::ccs::Ccs;
 use stiction::solvers::cond::{Cond, CondSettings, Operator, Stop, inverse_contact};
-use stiction::{SolverSettings, Vec3};
+use stiction::{SimSettings, Simulation, SolverSettings, Vec3};
 
 /// COND against CCS.
 pub const SPLITTING: Experiment = Experiment {
@@ -49,25 +51,28 @@ fn splitting(ctx: &mut Context) -> Result<Vec<Row>> {
             let settings = SolverSettings { tolerance: Some(0.0), max_iterations: Some(n) };
             let mut balanced = Contestant::new(format!("CCS ({n})"), Box::new(Ccs::new(&settings)));
             balanced.run(&samples);
-            let fixed = Ccs::with_fixed_penalty(&settings);
-            let mut fixed = Contestant::new(format!("CCS, one penalty ({n})"), Box::new(fixed));
+            let [mut fixed, mut far] = [(1.0, ONE), (100.0, FAR)].map(|(factor, name)| {
+                let solver = Ccs::with_fixed_penalty(&settings, factor);
+                Contestant::new(format!("CCS, {name} ({n})"), Box::new(solver))
+            });
             fixed.run(&samples);
+            far.run(&samples);
             let mut own = cond(format!("COND ({n})"), n);
             own.run(&samples);
             // As many iterations as fit into the time of CCS.
             let many = (n as f64 * balanced.sum.seconds / own.sum.seconds).floor() as usize;
             let mut longer = cond(format!("COND in the time of CCS ({n})"), many.max(n));
             longer.run(&samples);
-            [own, balanced, fixed, longer].iter().for_each(&mut add);
+            [own, balanced, fixed, far, longer].iter().for_each(&mut add);
         }
     }
     let mut rows = Vec::new();
     let of = |name: String| sums.iter().find(|s| s.0 == name).map(|s| s.1).unwrap_or_default();
     let paper = |name: &str| match name {
         "COND (50)" => "0.0049, 0.966, 10.9",
-        "CCS (50)" | "CCS, one penalty (50)" => "0.0051, 13.4, 66",
+        "CCS (50)" => "0.0051, 13.4, 66",
         "COND (100)" => "0.0050, 0.162, 20.9",
-        "CCS (100)" | "CCS, one penalty (100)" => "0.0053, 6.56, 108",
+        "CCS (100)" => "0.0053, 6.56, 108",
         _ => "",
     };
     let mut table = Vec::new();
@@ -86,33 +91,37 @@ fn splitting(ctx: &mut Context) -> Result<Vec<Row>> {
     }
     for n in COUNTS {
         let (cond, ccs) = (of(format!("COND ({n})")), of(format!("CCS ({n})")));
-        let (fixed, longer) =
-            (of(format!("CCS, one penalty ({n})")), of(format!("COND in the time of CCS ({n})")));
+        let longer = of(format!("COND in the time of CCS ({n})"));
+        let (fixed, far) = (of(format!("CCS, {ONE} ({n})")), of(format!("CCS, {FAR} ({n})")));
         rows.push(
             Row::new(format!("{n} iterations: time CCS / COND"), ccs.seconds / cond.seconds, "×")
                 .at_least(2.0),
         );
+        let paper = if n == 50 { "13.9" } else { "40.5" };
+        let over = |score: Score| score.internal / cond.internal;
+        for (what, score) in [(ONE, fixed), (FAR, far)] {
+            let name = format!("{n} iterations: internal force error CCS, {what} / COND");
+            rows.push(Row::new(name, over(score), "×").against(paper));
+        }
         rows.push(
-            Row::new(format!("{n} iterations: internal force error CCS with one penalty / COND"), fixed.internal / cond.internal, "×")
-                .against(if n == 50 { "13.9" } else { "40.5" })
+            Row::new(format!("{n} iterations: internal force error CCS, balanced / COND"), over(ccs), "×")
+                .against(paper)
                 .at_least(3.0)
-                .because("one penalty for all contacts, the mean mass of a node; the paper does not say how its own was tuned"),
+                .because("an iteration of CCS is a solve with a factor, and gains more than one of COND where its penalty is near the mass of a node or balanced; the paper's ratios need a penalty that is far off (row above). In the same time COND is far ahead (row below)"),
         );
         rows.push(
             Row::new(format!("same time as CCS ({n}): internal force error CCS / COND"), ccs.internal / longer.internal, "×")
                 .at_least(3.0)
                 .because("our own splitting balances a penalty per contact, and an iteration of it is a solve with a factor: it gains more per iteration than COND and takes many times as long"),
         );
-        rows.push(Row::new(
-            format!("{n} iterations: internal force error CCS, balanced / COND"),
-            ccs.internal / cond.internal,
-            "×",
-        ));
     }
     ctx.csv("solvers", &["solver", "penetration_mm", "internal_mN", "iterations", "ms"], &table)?;
     Ok(rows)
 }
 
+/// Penalties of the splitting: the mean mass of a node, and far from it.
+const ONE: &str = "penalty of a node's mass";
+const FAR: &str = "penalty a hundred times that";
 /// Iterations of Table VII.
 const COUNTS: [usize; 2] = [50, 100];
 
@@ -189,58 +198,44 @@ fn invertible(ctx: &mut Context) -> Result<Vec<Row>> {
             }
         }
     }
-    let (strict, proximal) = (jitter(Operator::Strict), jitter(Operator::Proximal));
-    rows.push(Row::new("sliding box, strict: deviation of the normal force", strict, "of the weight"));
+    let (strict, proximal) = (jitter(Operator::Strict)?, jitter(Operator::Proximal)?);
+    rows.push(Row::new("sliding block, strict: deviation of the normal force", strict, "of its mean"));
     rows.push(
-        Row::new("sliding box, proximal: deviation of the normal force", proximal, "of the weight")
+        Row::new("sliding block, proximal: deviation of the normal force", proximal, "of its mean")
             .against("jitters")
-            .accept("> 2 × strict", proximal > 2.0 * strict && proximal > 1e-3),
+            .accept("> 2 × strict", proximal > 2.0 * strict),
     );
     ctx.csv("forces", &["scene", "theta", "step", "forward_N", "inverse_N"], &table)?;
     ctx.plot("forces", &plot)?;
     Ok(rows)
 }
 
-/// Standard deviation of the normal force over the weight while a box slides, once it has touched down. A gap that opens is
-/// seen by the next step (φ = gap/h), so that answers feed back.
-fn jitter(operator: Operator) -> f64 {
+/// Standard deviation of the normal force over its mean while a soft block slides over the floor. A gap that opens is seen by
+/// the next step, so that answers feed back.
+fn jitter(operator: Operator) -> Result<f64> {
     const STEPS: usize = 60;
-    let mut scene = Assembly::new(Vec3::new(0.0, 0.0, -GRAVITY));
-    let half = Vec3::new(0.1, 0.1, 0.02);
-    let body = scene.add_box(Vec3::Z * half.z, half, 1.0);
-    let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
-        .map(|(x, y)| Vec3::new(x * half.x, y * half.y, 0.0));
-    scene.touch(body, None, Vec3::Z, &corners, 0.3);
-    let mut p = scene.problem();
-    let (h, free) = (p.h, p.b.clone());
+    let mut scene = on_floor(0.0, 0.3, []);
+    let material = Material { law: Law::Corotated, young: 2e5, poisson: 0.3, density: 1000.0 };
+    let mut block = SoftBody::new("block", shapes::block([4, 4, 2], Vec3::new(0.1, 0.1, 0.04)), material);
+    (block.friction, block.rigid_edges, block.velocity) = (0.3, false, Vec3::new(2.5, 0.0, 0.0));
+    scene.solids.push(block);
+    let model = scene.compile().map_err(|e| error(format!("the experiment's scene: {e}"), "report this"))?;
     let settings = CondSettings {
         operator,
-        stop: Stop::Update(1e-12),
-        max_iterations: 50_000,
+        stop: Stop::Update(1e-8),
+        max_iterations: 5000,
+        remember: true,
         ..CondSettings::default()
     };
-    let mut solver = Cond::new(settings);
-    let mut x = Solution { v: vec![0.0; 6], lambda: vec![Vec3::ZERO; corners.len()] };
-    let mut v = [3.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-    let mut gap = [0.0; 4];
+    let mut sim = Simulation::new(model, SimSettings::default()).with_solver(Box::new(Cond::new(settings)));
     let mut forces = Vec::new();
     for step in 0..STEPS {
-        p.a.mul(&v, &mut p.b);
-        for k in 0..6 {
-            p.b[k] += free[k];
-        }
-        for c in 0..corners.len() {
-            p.bias[c].x = f64::max(gap[c], 0.0) / h;
-        }
-        solver.solve(&p, &mut x, &mut ());
-        v.copy_from_slice(&x.v);
-        for (c, gap) in gap.iter_mut().enumerate() {
-            *gap += h * p.j.mul_one(c, &v).x;
-        }
+        sim.step(DT).map_err(broke)?;
         if step >= STEPS / 3 {
-            forces.push(x.lambda.iter().map(|l| l.x).sum::<f64>() * p.force_per_lambda / GRAVITY);
+            forces.push(normal_force(sim.problem(), &sim.solution().lambda));
         }
     }
     let mean = forces.iter().sum::<f64>() / forces.len() as f64;
-    (forces.iter().map(|f| (f - mean).powi(2)).sum::<f64>() / forces.len() as f64).sqrt()
+    let variance = forces.iter().map(|f| (f - mean).powi(2)).sum::<f64>() / forces.len() as f64;
+    Ok(variance.sqrt() / mean)
 }

@@ -5,12 +5,13 @@
 //! equal by the paper's own index instead: everyone gets the loosest tolerance (in half decades) with which the internal
 //! force error of the first trial is below that of COND in the paper.
 
+use super::extras;
 use super::scenes::{self, Draw};
 use super::trial::{Contestant, Sample, Score, Walk};
 use crate::bench::{Context, Experiment, Row};
 use crate::failure::Result;
 use crate::output::csv_number;
-use stiction::solvers::cond::{CondESettings, CondSettings, Stop};
+use stiction::solvers::cond::{Acceleration, Chebyshev, CondESettings, CondSettings, Stand, Stop};
 use stiction::{Scene, SolverKind};
 
 /// Soft mat folding.
@@ -52,7 +53,7 @@ struct TableOf {
     at: [&'static [usize]; 2],
     /// θ of the paper [m/s].
     theta: f64,
-    /// Gain of virtual nodes [N·s/m]: the paper gives none for these scenes (C11).
+    /// Gain of virtual nodes [N·s/m]. The paper gives none for these scenes (C11): with ours its penetrations come out.
     gain: f64,
     /// Internal force error that makes solvers equal [N], and where it comes from.
     yardstick: (f64, &'static str),
@@ -104,14 +105,14 @@ const CABLE_TABLE: TableOf = TableOf {
     scene: |seed, quick| scenes::cable(draw_cable(seed), if quick { 120 } else { 320 }),
     at: [&[30, 60], &[25, 40, 60, 80]],
     theta: 1e-4,
-    gain: 100.0,
+    gain: 1.4e3,
     yardstick: (0.05, "ours: the paper gives none"),
     paper: (0.0021, 18.28, 0.0521),
     ratios: [(60.0, 2.0), (7.0, 2.0)],
     most_mm: 0.1,
     remark: "a chain is what a factor takes in its stride and a diagonal W crawls along: the paper's 18 iterations are those of θ, not of an error; ",
     same_force: true,
-    extra: NOTHING_ELSE,
+    extra: extras::capstan,
 };
 
 const GRIPPER_TABLE: TableOf = TableOf {
@@ -120,14 +121,14 @@ const GRIPPER_TABLE: TableOf = TableOf {
     },
     at: [&[19, 30], &[19, 30, 50]],
     theta: 1e-6,
-    gain: 300.0,
+    gain: 1e4,
     yardstick: (2e-3, "ours: the paper gives none"),
     paper: (0.0005, 30.88, 0.0397),
     ratios: [(30.0, 10.0), (30.0, 10.0)],
     most_mm: 0.1,
     remark: "the gain of virtual nodes limits what COND as printed can reach; ",
     same_force: true,
-    extra: NOTHING_ELSE,
+    extra: extras::finer_fingers,
 };
 
 /// Ranges of the paper.
@@ -182,6 +183,20 @@ fn makers(t: &TableOf) -> Vec<(&'static str, Make)> {
                 )
             }),
         ),
+        (
+            "COND-E, diagonal",
+            Box::new(|t| {
+                let settings = CondESettings {
+                    tolerance: t,
+                    recycle: RECYCLE,
+                    stand: Stand::Diagonal,
+                    acceleration: Acceleration::Chebyshev(Chebyshev::default()),
+                    max_iterations: 500,
+                    ..Default::default()
+                };
+                Contestant::cond_e("COND-E, diagonal", settings)
+            }),
+        ),
         ("exact", kind(SolverKind::Exact, None)),
         ("auto", kind(SolverKind::Auto, None)),
         ("ccs", kind(SolverKind::Ccs, Some(500))),
@@ -194,12 +209,17 @@ fn makers(t: &TableOf) -> Vec<(&'static str, Make)> {
 /// Where none is, the tightest.
 fn calibrate(make: &Make, samples: &[Sample], most: f64) -> (f64, f64, bool) {
     let mut last = (1.0, 0.0, false);
+    let (mut least, mut idle) = (f64::INFINITY, 0);
     for k in 0..=TIGHTEST {
         let tolerance = 10f64.powf(-0.5 * f64::from(k));
         let mut c = make(tolerance);
         c.run(samples);
-        last = (tolerance, 1e-3 * c.sum.milliseconds(), 1e-3 * c.sum.internal_mn() <= most);
-        if last.2 {
+        let error = 1e-3 * c.sum.internal_mn();
+        last = (tolerance, 1e-3 * c.sum.milliseconds(), error <= most);
+        // Tighter tolerances that change nothing end it too.
+        idle = if error < 0.95 * least { 0 } else { idle + 1 };
+        least = least.min(error);
+        if last.2 || idle > 3 {
             break;
         }
     }
@@ -269,8 +289,7 @@ fn run(ctx: &mut Context, t: &TableOf) -> Result<Vec<Row>> {
         ]);
     }
     let of = |name: &str| scores.iter().find(|s| s.0 == name).map(|s| s.1).unwrap_or_default();
-    let (printed, finer, cond) = (of("COND θ"), of("COND θ/10"), of("COND"));
-    let (ours, pgs, apgd) = (of("COND-E"), of("pgs"), of("apgd"));
+    let (printed, finer) = (of("COND θ"), of("COND θ/10"));
     rows.push(
         Row::new("COND θ: iterations beside the paper's", printed.iterations(), "")
             .against(t.paper.1.to_string()),
@@ -291,26 +310,35 @@ fn run(ctx: &mut Context, t: &TableOf) -> Result<Vec<Row>> {
                 CondSettings::default().max_iterations
             )),
     );
+    let tuning = |name: &str| tuned[makers.iter().position(|m| m.0 == name).unwrap_or(0)];
     let at_yardstick = |name: &str| {
-        let place = makers.iter().position(|m| m.0 == name).unwrap_or(0);
-        let (tolerance, _, met) = tuned[place];
+        let (tolerance, _, met) = tuning(name);
         format!("{name} {} at tolerance {tolerance:.0e}", if met { "meets it" } else { "does not meet it" })
     };
-    for (name, key, rival, (paper, asked)) in
-        [("PGS", "pgs", pgs, t.ratios[0]), ("APGD", "apgd", apgd, t.ratios[1])]
-    {
-        let ratio = rival.milliseconds() / cond.milliseconds();
+    // The fastest of the family that gets there.
+    let family = ["COND", "COND-E", "COND-E, diagonal"];
+    let able = family.into_iter().filter(|n| tuning(n).2);
+    let time = |n: &str| of(n).milliseconds();
+    let ours = able.min_by(|a, b| time(a).total_cmp(&time(b))).unwrap_or("COND-E");
+    for (name, key, (paper, asked)) in [("PGS", "pgs", t.ratios[0]), ("APGD", "apgd", t.ratios[1])] {
         rows.push(
-            Row::new(format!("time {name} / COND as printed, same internal force error"), ratio, "×")
-                .against(paper.to_string())
-                .because(format!("{}; {}", at_yardstick("COND"), at_yardstick(key))),
+            Row::new(
+                format!("time {name} / COND as printed, same internal force error"),
+                time(key) / time("COND"),
+                "×",
+            )
+            .against(paper.to_string())
+            .because(format!("{}; {}", at_yardstick("COND"), at_yardstick(key))),
         );
-        let ratio = rival.milliseconds() / ours.milliseconds();
         rows.push(
-            Row::new(format!("time {name} / COND-E, same internal force error"), ratio, "×")
-                .against(paper.to_string())
-                .at_least(asked)
-                .because(format!("{}{}; {}", t.remark, at_yardstick("COND-E"), at_yardstick(key))),
+            Row::new(
+                format!("time {name} / best of COND and COND-E, same internal force error"),
+                time(key) / time(ours),
+                "×",
+            )
+            .against(paper.to_string())
+            .at_least(asked)
+            .because(format!("{}best: {}; {}", t.remark, at_yardstick(ours), at_yardstick(key))),
         );
     }
     let worst = ["COND-E", "pgs", "apgd"].map(|n| of(n).force_error()).into_iter().fold(0.0, f64::max);

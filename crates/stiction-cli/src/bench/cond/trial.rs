@@ -21,6 +21,10 @@ pub const DT: f64 = 0.01;
 /// Tolerance of the reference of a relaxation.
 const RELAXED_TRUTH: f64 = 1e-7;
 
+/// Solves below this time [s] are repeated so often.
+const SHORT: f64 = 3e-3;
+const REPEATS: usize = 4;
+
 /// A solver that takes part.
 pub struct Contestant {
     /// Name in tables.
@@ -167,9 +171,16 @@ impl Contestant {
         (x, report, took.cpu.unwrap_or(took.wall))
     }
 
-    /// Solves a step, and is judged.
+    /// Solves a step, and is judged. What takes microseconds is done several times, and the least time counts.
     fn compete(&mut self, s: &Sample) {
-        let (x, report, seconds) = self.solve(&s.problem, &s.before);
+        let guess = (self.v.clone(), self.lambda.clone());
+        let (mut x, mut report, mut seconds) = self.solve(&s.problem, &s.before);
+        for _ in 0..if seconds < SHORT { REPEATS } else { 0 } {
+            let time = seconds;
+            (self.v, self.lambda) = guess.clone();
+            (x, report, seconds) = self.solve(&s.problem, &s.before);
+            seconds = seconds.min(time);
+        }
         let p = &s.problem;
         let r = residual::measure(p, &x);
         let sum = &mut self.sum;
@@ -200,7 +211,7 @@ impl Contestant {
 }
 
 /// Sum of all normal forces [N].
-fn normal_force(p: &ContactProblem, lambda: &[Vec3]) -> f64 {
+pub fn normal_force(p: &ContactProblem, lambda: &[Vec3]) -> f64 {
     let contacts = p.law.iter().zip(lambda).filter(|(law, _)| matches!(law, Law::Contact(_)));
     contacts.map(|(_, l)| l.x).sum::<f64>() * p.force_per_lambda
 }

@@ -112,14 +112,17 @@ impl Settings {
         Settings { inner: Inner::Mixing, most_direct: MIXING_FROM, ..Settings::stepping() }
     }
 
-    /// Unknowns from which an island uses the multigrid. Many contacts hold a body everywhere, so that sweeps alone do
-    /// well; few leave it long waves, which `auto` gives to the multigrid sooner.
-    fn multigrid_from(&self, p: &ContactProblem, blocks: &[u32], contacts: usize) -> usize {
+    /// How a soft island finds its steps, and the unknowns from which it uses the multigrid. Many contacts hold a body
+    /// everywhere, so that sweeps alone do well; few leave it long waves, which `auto` gives to the multigrid sooner. What
+    /// holds free rigid bodies changes its modes often, which sets mixing back more than linear solves.
+    fn soft(&self, p: &ContactProblem, blocks: &[u32], contacts: usize) -> SoftSettings {
         let nodes = blocks.iter().filter(|&&b| p.a.block(b as usize).1 == 3).count();
+        let standard = SoftSettings { tolerance: self.tolerance, ..SoftSettings::default() };
         match self.inner {
-            Inner::Krylov => SoftSettings::default().multigrid_from,
-            Inner::Mixing if 6 * contacts > nodes => HELD_MULTIGRID_FROM,
-            Inner::Mixing => MIXING_FROM,
+            Inner::Mixing if nodes == blocks.len() && (3 * nodes >= HELD_FROM || 6 * contacts <= nodes) => {
+                SoftSettings { inner: Inner::Mixing, multigrid_from: MIXING_FROM, ..standard }
+            }
+            Inner::Mixing | Inner::Krylov => standard,
         }
     }
 
@@ -204,9 +207,9 @@ const MOST_SPARSE_CONTACTS: usize = 3000;
 const MOST_COLUMNS: usize = 600;
 
 /// `auto` mixes steps of the multigrid on soft islands of at least this many unknowns.
-const MIXING_FROM: usize = 200;
+const MIXING_FROM: usize = 100;
 /// … and where many contacts hold them of at least this many.
-const HELD_MULTIGRID_FROM: usize = 1500;
+const HELD_FROM: usize = 1500;
 
 /// With fewer contacts than this in all, starting threads costs more than it gains.
 const PARALLEL_CONTACTS: usize = 64;
@@ -253,12 +256,7 @@ impl ContactSolver for Exact {
             let (blocks, direct) = (islands.blocks(i), settings.most_direct);
             let soft = islands.is_coupled(i) && is_large(p, blocks, contacts, direct, &mut lane.coupled);
             if soft {
-                lane.soft.set(SoftSettings {
-                    tolerance: settings.tolerance,
-                    inner: settings.inner,
-                    multigrid_from: settings.multigrid_from(p, islands.blocks(i), contacts.len()),
-                    ..SoftSettings::default()
-                });
+                lane.soft.set(settings.soft(p, islands.blocks(i), contacts.len()));
                 lane.soft_x.v.clone_from(guess);
                 lane.soft_x.lambda.clone_from(lambda);
                 lane.report = lane.soft.solve(p, islands.blocks(i), contacts, &mut lane.soft_x, trace);
