@@ -15,6 +15,7 @@ mod jacobian;
 pub mod law;
 pub mod local;
 pub(crate) mod near;
+pub mod path;
 pub mod residual;
 pub mod samples;
 pub mod soft_samples;

@@ -82,6 +82,11 @@ pub struct VelocityStepper {
 }
 
 impl VelocityStepper {
+    /// Replaces the solver that the settings named.
+    pub(super) fn set_solver(&mut self, solver: Box<dyn ContactSolver>) {
+        self.solver = solver;
+    }
+
     pub fn new(model: &Model, settings: SimSettings) -> VelocityStepper {
         let coupled = [Solids::pattern(model), Slender::pattern(model)].concat();
         let a = BlockMat::with_pattern(&model.layout, &coupled);

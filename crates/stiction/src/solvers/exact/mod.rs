@@ -35,6 +35,7 @@ use crate::contact::coupled::Coupled;
 use crate::contact::delassus::Delassus;
 use crate::contact::islands::Islands;
 use crate::contact::local::LocalForm;
+use crate::contact::path::Path;
 use crate::contact::{ContactProblem, LocalProblem, Solution};
 use crate::linalg::Vec3;
 use chain::{Buffers, Chain};
@@ -111,14 +112,17 @@ impl Settings {
         Settings { inner: Inner::Mixing, most_direct: MIXING_FROM, ..Settings::stepping() }
     }
 
-    /// Unknowns from which an island uses the multigrid. Many contacts hold a body everywhere, so that sweeps alone do
-    /// well; few leave it long waves, which `auto` gives to the multigrid sooner.
-    fn multigrid_from(&self, p: &ContactProblem, blocks: &[u32], contacts: usize) -> usize {
+    /// How a soft island finds its steps, and the unknowns from which it uses the multigrid. Many contacts hold a body
+    /// everywhere, so that sweeps alone do well; few leave it long waves, which `auto` gives to the multigrid sooner. What
+    /// holds free rigid bodies changes its modes often, which sets mixing back more than linear solves.
+    fn soft(&self, p: &ContactProblem, blocks: &[u32], contacts: usize) -> SoftSettings {
         let nodes = blocks.iter().filter(|&&b| p.a.block(b as usize).1 == 3).count();
+        let standard = SoftSettings { tolerance: self.tolerance, ..SoftSettings::default() };
         match self.inner {
-            Inner::Krylov => SoftSettings::default().multigrid_from,
-            Inner::Mixing if 6 * contacts > nodes => HELD_MULTIGRID_FROM,
-            Inner::Mixing => MIXING_FROM,
+            Inner::Mixing if nodes == blocks.len() && (3 * nodes >= HELD_FROM || 6 * contacts <= nodes) => {
+                SoftSettings { inner: Inner::Mixing, multigrid_from: MIXING_FROM, ..standard }
+            }
+            Inner::Mixing | Inner::Krylov => standard,
         }
     }
 
@@ -138,6 +142,8 @@ enum Form {
     /// On the velocities of its bodies.
     #[default]
     Bodies,
+    /// On the beads of a path.
+    Path,
     /// On its Delassus matrix.
     Coupled,
     /// On the velocities of its nodes.
@@ -150,6 +156,7 @@ enum Form {
 #[derive(Default)]
 struct Lane {
     bodies: Bodies,
+    path: Path,
     coupled: Coupled,
     soft: SoftSolver,
     soft_x: Solution,
@@ -172,6 +179,26 @@ pub struct Exact {
     local: Buffers,
 }
 
+/// The chain on any form of W, for solvers that come to one.
+#[derive(Default)]
+pub(in crate::solvers) struct OnForm {
+    buffers: Buffers,
+}
+
+impl OnForm {
+    /// Solves `u = W r + q` from the guess in `r`; errors are judged by at least the speed `least` [m/s].
+    pub fn solve(
+        &mut self,
+        form: &mut impl Delassus,
+        settings: &Settings,
+        least: f64,
+        r: &mut [Vec3],
+        trace: &mut dyn Trace,
+    ) -> SolveReport {
+        Chain::new(form, &mut self.buffers, settings, least, trace).run(r)
+    }
+}
+
 /// Coupled islands whose parts (what A couples) have at most this many dofs and contacts each are solved on W, through
 /// factors of A.
 const MOST_DIRECT: usize = 1200;
@@ -184,9 +211,9 @@ const MOST_SPARSE_CONTACTS: usize = 3000;
 const MOST_COLUMNS: usize = 600;
 
 /// `auto` mixes steps of the multigrid on soft islands of at least this many unknowns.
-const MIXING_FROM: usize = 200;
+const MIXING_FROM: usize = 100;
 /// … and where many contacts hold them of at least this many.
-const HELD_MULTIGRID_FROM: usize = 1500;
+const HELD_FROM: usize = 1500;
 
 /// With fewer contacts than this in all, starting threads costs more than it gains.
 const PARALLEL_CONTACTS: usize = 64;
@@ -225,12 +252,7 @@ impl Exact {
             let (blocks, direct) = (islands.blocks(i), settings.most_direct);
             let soft = islands.is_coupled(i) && is_large(p, blocks, contacts, direct, &mut lane.coupled);
             if soft {
-                lane.soft.set(SoftSettings {
-                    tolerance: settings.tolerance,
-                    inner: settings.inner,
-                    multigrid_from: settings.multigrid_from(p, islands.blocks(i), contacts.len()),
-                    ..SoftSettings::default()
-                });
+                lane.soft.set(settings.soft(p, islands.blocks(i), contacts.len()));
                 lane.soft_x.v.clone_from(guess);
                 lane.soft_x.lambda.clone_from(lambda);
                 lane.report = lane.soft.solve(p, islands.blocks(i), contacts, &mut lane.soft_x, trace);
@@ -255,6 +277,9 @@ impl Exact {
                     }
                 }
                 report
+            } else if islands.is_coupled(i) && lane.path.prepare(p, blocks, contacts) {
+                lane.form = Form::Path;
+                Chain::new(&mut lane.path, &mut lane.buffers, settings, speed, trace).run(&mut lane.r)
             } else if lane.coupled.prepare(p, islands.blocks(i), contacts) {
                 lane.form = Form::Coupled;
                 let mut form = LocalForm::new(&lane.coupled.local);
@@ -286,7 +311,7 @@ impl Exact {
                         x.v[d..d + n].copy_from_slice(&lane.soft_x.v[d..d + n]);
                     }
                 }
-                Form::Bodies | Form::Coupled | Form::Singular => {
+                Form::Bodies | Form::Path | Form::Coupled | Form::Singular => {
                     for (&c, r) in contacts.iter().zip(&lane.r) {
                         x.lambda[c as usize] = *r * p.law[c as usize].stretch();
                     }
@@ -294,6 +319,7 @@ impl Exact {
             }
             match lane.form {
                 Form::Bodies => lane.bodies.write_velocity(&lane.r, &mut x.v),
+                Form::Path => lane.path.write_velocity(&lane.r, &mut x.v),
                 Form::Coupled => {
                     let blocks = self.islands.blocks(i);
                     lane.coupled.write_velocity(p, blocks, contacts, &x.lambda, &mut x.v);
