@@ -32,6 +32,7 @@ mod tree;
 pub use continuous::{Continuous, Hit};
 pub use distance::{Distance, SignedDistance};
 pub use inspect::{Inspection, inspect};
+pub(crate) use nearest::{on_segments, on_triangle};
 pub use overlap::{Overlap, overlaps};
 pub use rigid::Collider;
 
