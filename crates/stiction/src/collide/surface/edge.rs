@@ -34,7 +34,7 @@ impl Pair<'_> {
         let Some((s, t)) = on_lines(p, d, q, g, PARALLEL) else { return };
         let within = |x: f64| x > END && x < 1.0 - END;
         // A soft vertex on a rigid edge touches one of the faces there, as a point: its edges touch the rigid one all the same.
-        let reaches = |x: f64| if b.touches_by_faces { within(x) } else { x >= -END && x <= 1.0 + END };
+        let reaches = |x: f64| if b.touches_by_faces { within(x) } else { (-END..=1.0 + END).contains(&x) };
         let (flat_a, flat_b) = (a.is_flat(e, FLAT), b.is_flat(f, FLAT));
         if !(reaches(s) && within(t)) || (flat_a && flat_b) {
             return;
