@@ -253,6 +253,7 @@ fn tolerance(s: &SimSettings) -> Option<f64> {
         | SolverKind::NonsmoothNewton
         | SolverKind::Cond
         | SolverKind::Ccs
+        | SolverKind::NonlinearNewton
         | SolverKind::Penalty => None,
         SolverKind::CondE => Some(cond::CondESettings::default().tolerance),
         SolverKind::ConjugateResidual => Some(cr::Settings::TOLERANCE),

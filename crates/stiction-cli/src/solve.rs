@@ -154,7 +154,11 @@ fn solve_local(
         SolverKind::NonsmoothNewton => {
             NonsmoothNewton::new(NewtonSettings::robust().with(settings)).solve_local(p, r, trace)
         }
-        SolverKind::Cond | SolverKind::CondE | SolverKind::Ccs | SolverKind::Penalty => {
+        SolverKind::Cond
+        | SolverKind::CondE
+        | SolverKind::Ccs
+        | SolverKind::NonlinearNewton
+        | SolverKind::Penalty => {
             return Err(error(
                 format!("{} needs bodies, and a bare problem has impulses only", kind.name()),
                 "use exact, pgs or apgd here, or this solver with `stiction run`",

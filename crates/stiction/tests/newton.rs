@@ -115,6 +115,57 @@ fn contact_compliance_lets_a_box_sink_by_its_weight() {
     assert!((x.v[2] + soft * weight).abs() < 1e-9, "{}", x.v[2]);
 }
 
+/// N3: (63) prints q⁺ = qⁿ + h G u with n the Newton iteration, which would move a free body by h u once per iteration.
+#[test]
+fn n3_a_step_moves_by_h_u_once_whatever_the_iterations() {
+    let mut scene = Scene::default();
+    let mut body = Body::new("box", Geometry::Box { half: Vec3::splat(0.1) }).at(0.0, 0.0, 1.0);
+    body.velocity = Vec3::new(1.0, 0.0, 0.0);
+    scene.bodies.push(body);
+    let model = scene.compile().unwrap();
+    for iterations in [1, 6] {
+        let newton = NewtonSettings { iterations, step: StepRule::Fixed(1.0), ..NewtonSettings::default() };
+        let state = run(&model, NonlinearSettings { newton, ..NonlinearSettings::default() }, 3, 0.01);
+        assert!((state.q[0] - 0.03).abs() < 1e-14, "{iterations} iterations: {} m", state.q[0]);
+    }
+}
+
+/// N17: six cold iterations leave contact forces far off in single steps, though their mean is right; carried multipliers
+/// settle them.
+#[test]
+fn n17_cold_iterations_leave_forces_unfinished_and_carried_ones_settle() {
+    let mut scene = Scene { gravity: Vec3::new(0.0, 0.0, -G), ..Scene::default() };
+    scene.bodies.push(Body::new("floor", Geometry::Plane).fixed());
+    let mut z = 0.0;
+    for k in 0..5 {
+        let half = 0.1 * 2f64.powi(k);
+        let cube = Body::new(format!("cube {k}"), Geometry::Box { half: Vec3::splat(half) });
+        scene.bodies.push(cube.at(0.0, 0.0, z + half).with_mass(8f64.powi(k + 1)));
+        z += 2.0 * half;
+    }
+    let model = scene.compile().unwrap();
+    let weight = G * (1..=5).map(|k| 8f64.powi(k)).sum::<f64>();
+    let floor = |start: Start| {
+        let newton = NewtonSettings { start, ..NewtonSettings::default() };
+        let settings = NonlinearSettings { newton, ..NonlinearSettings::default() };
+        let mut stepper = NonlinearStepper::new(&model, settings).unwrap();
+        let mut state = model.initial.clone();
+        let mut forces = Vec::new();
+        for _ in 0..120 {
+            stepper.step(&model, &mut state, 1.0 / 120.0).unwrap();
+            let below =
+                stepper.contacts().filter(|(c, _)| c.key.shape_a.index() == 0 || c.key.shape_b.index() == 0);
+            forces.push(below.map(|(_, f)| f.z.abs()).sum::<f64>() / weight);
+        }
+        let rest = forces.split_off(60);
+        let worst = rest.iter().map(|f| (f - 1.0).abs()).fold(0.0, f64::max);
+        (worst, rest.iter().sum::<f64>() / 60.0)
+    };
+    let (cold, warm) = (floor(Start::Zero), floor(Start::Warm));
+    assert!(cold.0 > 0.1 && (cold.1 - 1.0).abs() < 0.05, "cold: worst and mean {cold:?}");
+    assert!(warm.0 < 1e-6, "warm: {warm:?}");
+}
+
 /// Distance that a box slides in 60 steps of 1/120 s at 1.2 times the friction angle.
 fn slide(newton: NewtonSettings) -> f64 {
     let angle = 1.2 * 0.5f64.atan();
@@ -253,4 +304,66 @@ fn soft_bodies_in_compliance_form_move_as_in_stiffness_form() {
         let moved = (b - tip(&model.initial)).length();
         assert!(moved > 5e-3 && (a - b).length() < 1e-5 * moved, "{law:?}: {a} {b}");
     }
+}
+
+/// All preconditioners of the stiffness form lead to the same motion, and multigrid in the fewest iterations.
+#[test]
+fn multigrid_and_incomplete_factors_save_iterations() {
+    let model = beam(Law::Corotated);
+    let run = |preconditioner| {
+        let linear = LinearSettings {
+            iterations: 2000,
+            tolerance: 1e-10,
+            preconditioner,
+            ..LinearSettings::default()
+        };
+        let newton = NewtonSettings {
+            iterations: 30,
+            tolerance: 1e-8,
+            step: StepRule::Fixed(1.0),
+            regularization: Regularization::Relative(1e-12),
+            form: SystemForm::Stiffness,
+            linear,
+            ..NewtonSettings::default()
+        };
+        let settings =
+            NonlinearSettings { newton, geometric: GeometricStiffness::Off, ..NonlinearSettings::default() };
+        let mut stepper = NonlinearStepper::new(&model, settings).unwrap();
+        let mut state = model.initial.clone();
+        let report = stepper.step(&model, &mut state, 0.01).unwrap();
+        assert!(report.error < 1e-7, "{preconditioner:?}: {report:?}");
+        (report.linear as f64 / report.iterations as f64, state)
+    };
+    use PreconditionerKind::*;
+    let [diagonal, blocks, factors, levels] =
+        [Diagonal, BlockDiagonal, IncompleteCholesky, Multigrid].map(run);
+    for other in [&blocks, &factors, &levels] {
+        let off = other.1.q.iter().zip(&diagonal.1.q).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(off < 1e-8, "{off} m apart");
+    }
+    let counts = [diagonal.0, factors.0, levels.0];
+    assert!(factors.0 < 0.5 * diagonal.0 && levels.0 < 0.7 * factors.0, "{counts:?}");
+}
+
+/// The non-linear step through `Simulation`: the same report, forces and yardstick as the other solvers.
+#[test]
+fn simulation_steps_nonlinearly_and_reports_as_the_others() {
+    let scene = Scene {
+        gravity: Vec3::new(0.0, 0.0, -G),
+        bodies: vec![
+            Body::new("floor", Geometry::Plane).fixed(),
+            Body::new("box", Geometry::Box { half: Vec3::splat(0.1) }).at(0.0, 0.0, 0.1).with_mass(3.0),
+        ],
+        ..Scene::default()
+    };
+    let settings = SimSettings { solver: stiction::SolverKind::NonlinearNewton, ..SimSettings::default() };
+    let mut sim = Simulation::new(scene.compile().unwrap(), settings);
+    for _ in 0..20 {
+        let r = sim.step(0.01).unwrap();
+        assert!(r.status.is_solved() && r.contacts == 4, "{r:?}");
+        assert!(r.residuals.natural < 1e-8 && r.residuals.momentum < 1e-8, "{:?}", r.residuals);
+        assert!(r.residuals.penetration < 1e-9 && r.times.total() > 0.0);
+    }
+    let force: f64 = sim.contacts().map(|(_, f)| f.z.abs()).sum();
+    assert!((force / (3.0 * G) - 1.0).abs() < 1e-6, "{force} N");
 }

@@ -4,7 +4,7 @@
 use stiction::coords::SoftId;
 use stiction::elastic::{Damping, Law, Material};
 use stiction::mesh::shapes;
-use stiction::scene::{FibreLayer, Inflation, NodeSelection, SoftBody};
+use stiction::scene::{FibreLayer, Filling, Inflation, NodeSelection, SoftBody};
 use stiction::{Scene, SimSettings, Simulation, Vec3};
 
 const YOUNG: f64 = 1e5;
@@ -91,4 +91,28 @@ fn a_visual_surface_moves_with_the_mesh() {
         let expected = *start + 0.1 * Vec3::new(1.0, 2.0, 3.0);
         assert!((e.position(&x) - expected).length() < 1e-9);
     }
+}
+
+/// A bar of two halves between walls: the soft half gives way to the stiff one as two springs in series do.
+#[test]
+fn a_filling_makes_only_its_part_soft() {
+    let material = Material { law: Law::Corotated, young: YOUNG, poisson: 0.0, density: 1000.0 };
+    let mut bar = SoftBody::new("bar", shapes::block([8, 2, 2], Vec3::new(0.4, 0.1, 0.1)), material);
+    let end = |x: f64| NodeSelection::Box {
+        min: Vec3::new(x - 1e-9, -1.0, -1.0),
+        max: Vec3::new(x + 1e-9, 1.0, 1.0),
+    };
+    bar = bar.pinned(end(-0.2)).pinned(end(0.2));
+    // The stiff half swells against the soft one: E ε₁ + p = E/9 ε₂ with ε₁ = −ε₂.
+    let soft = (Vec3::new(0.0, -1.0, -1.0), Vec3::splat(1.0));
+    bar.fillings.push(Filling { min: soft.0, max: soft.1, young: YOUNG / 9.0, poisson: 0.0 });
+    let p = 0.01 * YOUNG;
+    bar.inflations =
+        vec![Inflation { min: Vec3::splat(-1.0), max: Vec3::new(0.0, 1.0, 1.0), pressure: vec![[0.0, p]] }];
+    let sim = settled(bar);
+    let rest = &sim.model().solids[0].rest;
+    let middle = (0..rest.len()).find(|&i| rest[i].x.abs() < 1e-9 && rest[i].y.abs() < 1e-9).unwrap();
+    let moved = sim.model().vertex_position(sim.state(), SoftId(0), middle).x;
+    let closed = 0.2 * p / (YOUNG * (1.0 + 1.0 / 9.0));
+    assert!((moved / closed - 1.0).abs() < 0.02, "{moved} m of {closed} m");
 }

@@ -8,7 +8,7 @@ use crate::error::{Result, known_names};
 use crate::tet_mesh;
 use stiction::elastic::{Damping, Law, Material, Preset};
 use stiction::mesh::{TetMesh, shapes};
-use stiction::scene::{Attachment, FibreLayer, Inflation, NodeSelection, SoftBody};
+use stiction::scene::{Attachment, FibreLayer, Filling, Inflation, NodeSelection, SoftBody};
 use toml::Spanned;
 
 /// Volume ratio below which the neo-Hookean law is extrapolated where the scene says nothing.
@@ -50,6 +50,16 @@ impl Builder<'_> {
                     min: i.corners[0].vec(),
                     max: i.corners[1].vec(),
                     pressure: i.pressure.iter().map(|k| k.map(|x| x.0)).collect(),
+                })
+                .collect(),
+            fillings: t
+                .fill
+                .iter()
+                .map(|f| Filling {
+                    min: f.corners[0].vec(),
+                    max: f.corners[1].vec(),
+                    young: f.young.0,
+                    poisson: f.poisson.0,
                 })
                 .collect(),
             visual: t.visual.as_ref().map(|file| self.mesh(file)).transpose()?,

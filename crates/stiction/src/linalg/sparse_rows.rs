@@ -19,6 +19,13 @@ impl<T: Real> SparseRows<T> {
         self.start.push(0);
     }
 
+    /// Takes the rows and columns of another matrix; values are to be written.
+    pub fn take_pattern(&mut self, other: &SparseRows<T>) {
+        self.start.clone_from(&other.start);
+        self.column.clone_from(&other.column);
+        self.value.resize(other.value.len(), T::ZERO);
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.start.len().saturating_sub(1)

@@ -4,11 +4,11 @@ use super::compile::{err, find, friction_coefficient, pose, restitution, vector}
 use super::compile_spring::not_negative;
 use super::mass::MassProps;
 use super::{
-    Attachment, EmbeddedSurface, FibreLayer, MassMatrix, Model, ModelNode, ModelShape, ModelSolid,
+    Attachment, EmbeddedSurface, FibreLayer, Filling, MassMatrix, Model, ModelNode, ModelShape, ModelSolid,
     NodeSelection, Owner, Scene, SoftBody, SurfaceFriction,
 };
 use crate::coords::{Anchor, BlockKind, BodyId, NodeId, Pose, ShapeId, SoftId, State};
-use crate::elastic::{Fibre, TetAssembly};
+use crate::elastic::{Fibre, Material, TetAssembly};
 use crate::error::SceneError;
 use crate::linalg::{Mat3, Vec3};
 use crate::mesh::{Locator, Surface, TetMesh};
@@ -93,7 +93,28 @@ impl SoftBody {
                 return err(which, "it needs finite pressures at increasing times, and at least one");
             }
         }
+        for (k, filling) in self.fillings.iter().enumerate() {
+            let which = format!("{item}, filling {}", k + 1);
+            self.some_tets_in(&which, filling.min, filling.max)?;
+            self.filled_with(filling).check().map_err(|e| SceneError::new(which, e.to_string()))?;
+        }
         not_negative(item, "thickness", self.thickness)
+    }
+
+    fn filled_with(&self, filling: &Filling) -> Material {
+        Material { young: filling.young, poisson: filling.poisson, ..self.material }
+    }
+
+    /// The material of the body and of its fillings, and which of them each tetrahedron has.
+    fn materials_by_tet(&self) -> (Vec<Material>, Vec<u32>) {
+        let mut materials = vec![self.material];
+        let mut of = vec![0; self.mesh.tets.len()];
+        for filling in &self.fillings {
+            let number = materials.len() as u32;
+            materials.push(self.filled_with(filling));
+            self.tets_in(filling.min, filling.max).into_iter().for_each(|t| of[t as usize] = number);
+        }
+        (materials, of)
     }
 
     /// An error where a box holds the middle of no tetrahedron.
@@ -193,16 +214,11 @@ impl SoftBody {
         if model.nodes.len() == first {
             model.warnings.push(format!("{item}: every node is held, so it does not deform freely"));
         }
-        let material_of = vec![0; self.mesh.tets.len()];
-        let elements = TetAssembly::new(
-            &self.mesh.vertices,
-            &self.mesh.tets,
-            std::slice::from_ref(&self.material),
-            &material_of,
-            self.damping,
-        )
-        .and_then(|e| e.with_fibres(&self.fibres_by_tet()))
-        .map_err(|e| SceneError::new(&item, e.to_string()))?;
+        let (materials, material_of) = self.materials_by_tet();
+        let elements =
+            TetAssembly::new(&self.mesh.vertices, &self.mesh.tets, &materials, &material_of, self.damping)
+                .and_then(|e| e.with_fibres(&self.fibres_by_tet()))
+                .map_err(|e| SceneError::new(&item, e.to_string()))?;
         model.solids.push(ModelSolid {
             inflations: self.inflations.iter().map(|i| (i.clone(), self.tets_in(i.min, i.max))).collect(),
             visual: self.embed_visual(&item)?,

@@ -27,7 +27,7 @@ pub use model::{
 };
 pub use model_slender::{ModelRod, ModelRodJoint, ModelSheet, ModelSpring, RodEnd};
 pub use slender::{Fixing, RestShape, Rod, RodHold, Sheet, SpringEnd, SpringSpec};
-pub use soft::{Attachment, FibreLayer, Inflation, MassMatrix, NodeSelection, SoftBody};
+pub use soft::{Attachment, FibreLayer, Filling, Inflation, MassMatrix, NodeSelection, SoftBody};
 
 pub use model_joint::{JointBlock, JointPlace, JointRow, Measure, ModelJoint, Role};
 

@@ -30,6 +30,8 @@ pub struct SoftBody {
     pub fibres: Vec<FibreLayer>,
     /// Pressures inside parts of it, over time.
     pub inflations: Vec<Inflation>,
+    /// Parts with other moduli, such as hollow chambers; later ones win.
+    pub fillings: Vec<Filling>,
     /// A surface that is drawn in place of its own: it moves with the mesh and touches nothing.
     pub visual: Option<TriMesh>,
     /// Friction coefficient of its surface.
@@ -62,6 +64,7 @@ impl SoftBody {
             attachments: Vec::new(),
             fibres: Vec::new(),
             inflations: Vec::new(),
+            fillings: Vec::new(),
             visual: None,
             friction: 0.5,
             restitution: 0.0,
@@ -118,6 +121,19 @@ pub struct FibreLayer {
     pub stiffness: f64,
     /// What they pull with at rest length [Pa]; negative pushes.
     pub tension: f64,
+}
+
+/// Other moduli in all tetrahedra whose middle lies in a box; law and density stay those of the body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Filling {
+    /// Smallest coordinates of the box, in the frame of the mesh [m].
+    pub min: Vec3,
+    /// Largest coordinates of the box [m].
+    pub max: Vec3,
+    /// Young's modulus [Pa].
+    pub young: f64,
+    /// Poisson's ratio.
+    pub poisson: f64,
 }
 
 /// A pressure in all tetrahedra whose middle lies in a box of the rest shape: they swell, as a chamber does.

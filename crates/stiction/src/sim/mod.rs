@@ -68,7 +68,8 @@ impl Default for SimSettings {
 
 /// Everything that decides how a run goes on: resuming from it is bit-identical, except that soft islands of more
 /// than 3000 unknowns go on to the solver's tolerance only, because their preconditioner remembers earlier steps. The penalty
-/// solver goes on from state and velocity, without the steps before that BDF2 looks back on.
+/// solver goes on from state and velocity, without the steps before that BDF2 looks back on, and the non-linear Newton step
+/// from contact forces, without those of joints and elements: to its tolerance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
     /// Time, configuration, velocity.
@@ -90,6 +91,8 @@ pub struct Simulation {
     stepper: VelocityStepper,
     /// Takes the steps instead, once it was asked to.
     penalty: Option<Box<penalty::PenaltyStepper>>,
+    /// The same for the non-linear step of non-smooth Newton.
+    nonlinear: Option<Box<NonlinearStepper>>,
     settings: SimSettings,
     report: StepReport,
     step: u64,
@@ -100,7 +103,16 @@ impl Simulation {
     pub fn new(model: Model, settings: SimSettings) -> Simulation {
         let stepper = VelocityStepper::new(&model, settings);
         let state = model.initial.clone();
-        Simulation { model, state, stepper, penalty: None, settings, report: StepReport::default(), step: 0 }
+        Simulation {
+            model,
+            state,
+            stepper,
+            penalty: None,
+            nonlinear: None,
+            settings,
+            report: StepReport::default(),
+            step: 0,
+        }
     }
 
     /// The same with a solver of the caller's, whatever the settings name: one with settings of its own, or one that is not
@@ -136,10 +148,10 @@ impl Simulation {
 
     /// One step, with the convergence curve of its solver.
     pub fn step_traced(&mut self, h: f64, trace: &mut dyn Trace) -> Result<&StepReport, StepError> {
-        if self.settings.solver == SolverKind::Penalty {
-            self.step_smoothly(h, trace)?;
-        } else {
-            self.stepper.step(&self.model, &mut self.state, h, &mut self.report, trace)?;
+        match self.settings.solver {
+            SolverKind::Penalty => self.step_smoothly(h, trace)?,
+            SolverKind::NonlinearNewton => self.step_nonlinearly(h, trace)?,
+            _ => self.stepper.step(&self.model, &mut self.state, h, &mut self.report, trace)?,
         }
         self.step += 1;
         self.report.step = self.step;
@@ -185,6 +197,43 @@ impl Simulation {
         Ok(())
     }
 
+    /// One step by non-smooth Newton on the non-linear equations of motion.
+    fn step_nonlinearly(&mut self, h: f64, trace: &mut dyn Trace) -> Result<(), StepError> {
+        let asked = self.settings.solver_settings;
+        if self.nonlinear.is_none() {
+            let mut settings = NonlinearSettings::robust(&self.model);
+            settings.newton = settings.newton.with(&asked);
+            self.nonlinear = Some(Box::new(NonlinearStepper::new(&self.model, settings)?));
+        }
+        let Some(stepper) = &mut self.nonlinear else { return Ok(()) };
+        let r = stepper.step(&self.model, &mut self.state, h)?.clone();
+        for look in stepper.looks() {
+            trace.record(crate::solvers::TraceRecord {
+                stage: "newton",
+                iteration: look.iteration,
+                factorizations: look.iteration,
+                residual: look.error,
+            });
+        }
+        let [collide, assemble, solve, measure] = r.times;
+        self.report = StepReport {
+            t: self.state.t,
+            contacts: r.contacts,
+            joints: self.model.joints.len(),
+            joint_error: r.joint_error,
+            islands: 1,
+            iterations: r.iterations,
+            factorizations: if r.linear == 0 { r.iterations } else { 0 },
+            status: r.status,
+            residuals: r.residuals,
+            overlap: r.overlap,
+            times: StageTimes { collide, assemble, solve, measure, advance: 0.0 },
+            energy: self.energy(),
+            ..StepReport::default()
+        };
+        Ok(())
+    }
+
     /// The report of the last step.
     pub fn report(&self) -> &StepReport {
         &self.report
@@ -203,8 +252,9 @@ impl Simulation {
     /// The contacts of the last step with the force [N], world axes, on side a; then those of sleeping bodies, with the
     /// forces that they fell asleep with.
     pub fn contacts(&self) -> impl Iterator<Item = (&Contact, Vec3)> {
+        let nonlinear = self.nonlinear.iter().flat_map(|s| s.contacts());
         let awake = self.stepper.contacts().iter().zip(self.stepper.forces().iter().copied());
-        awake.chain(self.stepper.frozen().iter().map(|(c, f)| (c, *f)))
+        nonlinear.chain(awake).chain(self.stepper.frozen().iter().map(|(c, f)| (c, *f)))
     }
 
     /// Keys of contacts in words: "body `a` – body `b`".
@@ -230,7 +280,7 @@ impl Simulation {
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
             state: self.state.clone(),
-            warm: self.stepper.warm().clone(),
+            warm: self.nonlinear.as_ref().map_or(self.stepper.warm(), |s| s.warm()).clone(),
             joints: self.stepper.joints().memory().clone(),
             sleep: self.stepper.sleep_memory().cloned(),
             step: self.step,
@@ -241,6 +291,9 @@ impl Simulation {
     pub fn restore(&mut self, s: &Snapshot) {
         self.set_state(s.state.clone());
         self.stepper.set_warm(s.warm.clone());
+        if let Some(stepper) = &mut self.nonlinear {
+            stepper.set_warm(s.warm.clone());
+        }
         self.stepper.set_joint_memory(s.joints.clone());
         self.stepper.set_sleep_memory(s.sleep.clone());
         self.step = s.step;
@@ -316,7 +369,10 @@ impl Simulation {
 
     /// Force [N] and moment about the anchor [N·m], world axes, of joint `j` on its body b in the last step.
     pub fn joint_force(&self, j: usize) -> (Vec3, Vec3) {
-        self.stepper.joints().memory().reaction[j]
+        match &self.nonlinear {
+            Some(s) => s.joint_force(j),
+            None => self.stepper.joints().memory().reaction[j],
+        }
     }
 
     /// Sum of contact forces [N], world axes, on `on`, by anything or by one other.

@@ -140,6 +140,10 @@ pub enum SolverKind {
     /// Non-smooth Newton with bounded friction scaling (`solvers::newton`).
     #[serde(rename = "nsn")]
     NonsmoothNewton,
+    /// The non-linear step of non-smooth Newton (`sim::NonlinearStepper`): true gaps, joints and strains. A way to step
+    /// scenes, not to solve contact problems, which `nsn` solves in its place.
+    #[serde(rename = "nsn-nonlinear")]
+    NonlinearNewton,
     /// Velocity fixed point with virtual nodes, as printed (Lee et al. 2022): contacts give way by λ/k_v.
     Cond,
     /// The same without virtual nodes, with exact blocks of bodies, mixing and multigrid, stopped on an error.
@@ -172,13 +176,14 @@ impl SolverKind {
     ];
 
     /// All that scenes can be stepped with.
-    pub const STEPPING: [SolverKind; SolverKind::ALL.len() + 1] = {
-        let mut all = [SolverKind::Penalty; SolverKind::ALL.len() + 1];
+    pub const STEPPING: [SolverKind; SolverKind::ALL.len() + 2] = {
+        let mut all = [SolverKind::Penalty; SolverKind::ALL.len() + 2];
         let mut i = 0;
         while i < SolverKind::ALL.len() {
             all[i] = SolverKind::ALL[i];
             i += 1;
         }
+        all[i] = SolverKind::NonlinearNewton;
         all
     };
 
@@ -190,6 +195,7 @@ impl SolverKind {
             SolverKind::Pgs => "pgs",
             SolverKind::Apgd => "apgd",
             SolverKind::NonsmoothNewton => "nsn",
+            SolverKind::NonlinearNewton => "nsn-nonlinear",
             SolverKind::Cond => "cond",
             SolverKind::CondE => "cond-e",
             SolverKind::Ccs => "ccs",
@@ -229,7 +235,7 @@ pub fn make(kind: SolverKind, settings: &SolverSettings) -> Box<dyn ContactSolve
         SolverKind::Realtime => Box::new(exact::Exact::new(exact::Settings::realtime().with(settings))),
         SolverKind::Pgs => Box::new(pgs::Pgs::new(settings)),
         SolverKind::Apgd => Box::new(apgd::Apgd::new(settings)),
-        SolverKind::NonsmoothNewton => {
+        SolverKind::NonsmoothNewton | SolverKind::NonlinearNewton => {
             Box::new(newton::NonsmoothNewton::new(newton::NewtonSettings::robust().with(settings)))
         }
         SolverKind::Cond => Box::new(cond::Cond::new(cond::CondSettings::default().with(settings))),

@@ -6,7 +6,7 @@ use crate::failure::Result;
 use crate::output::csv_number;
 use crate::svg::{Mark, Plot};
 use stiction::scene::{Ease, Force, Joint, JointKind, Keyframe, Motion, Spring};
-use stiction::solvers::newton::{LinearMethod, NewtonSettings, Start};
+use stiction::solvers::newton::{LinearMethod, NewtonSettings, PreconditionerKind};
 use stiction::{Body, Geometry, Pose, Scene, Vec3};
 
 /// The registry entry.
@@ -25,6 +25,9 @@ const HALF: f64 = 0.01;
 const MASS: f64 = 0.003;
 /// Bending stiffness of a joint [N·m/rad].
 const STIFFNESS: f64 = 250.0;
+/// Why the published preconditioner does not hold the cantilever.
+const DIAGONAL: &str = "springs of 250 N·m/rad weld segments of 3 g: a chain of 96 hard rows, whose load reaches the wall one \
+     joint per iteration; with the diagonal it takes 400 iterations, with incomplete factors one";
 /// Load at the tip [N].
 const LOAD: f64 = 2.0;
 
@@ -94,61 +97,66 @@ fn closed_form() -> f64 {
     joints.map(|x| (LOAD * x + weight(x)) / STIFFNESS * x).sum()
 }
 
+/// Deflection of the tip over time, and its mean over the last quarter: implicit Euler damps the swing.
+fn cantilever(newton: NewtonSettings, steps: usize) -> Result<(Vec<(f64, f64)>, f64)> {
+    let mut scene = Scene { gravity: Vec3::new(0.0, 0.0, -9.81), ..Scene::default() };
+    scene
+        .bodies
+        .push(Body::new("wall", Geometry::Box { half: Vec3::splat(0.01) }).fixed().at(-0.02, 0.0, 0.0));
+    beam(&mut scene, 0.0, 0.0, "wall");
+    for b in &mut scene.bodies {
+        b.shapes.iter_mut().for_each(|s| s.geometry = Geometry::Sphere { radius: 1e-3 });
+    }
+    let tip = format!("segment {}", SEGMENTS - 1);
+    scene.forces.push(Force {
+        target: tip,
+        force: Vec3::new(0.0, 0.0, -LOAD),
+        torque: Vec3::ZERO,
+        at: Some(Vec3::new(0.5 * LENGTH, 0.0, 0.0)),
+        from: 0.0,
+        until: f64::INFINITY,
+    });
+    let mut sim = Steps::new(&scene, stepping(newton))?;
+    let mut curve = Vec::new();
+    for _ in 0..steps {
+        if sim.step(H).is_err() {
+            break;
+        }
+        let pose = sim.state.rigid_pose(7 * (SEGMENTS - 1));
+        curve.push((sim.state.t, -pose.transform_point(Vec3::new(0.5 * LENGTH, 0.0, 0.0)).z));
+    }
+    let tail = &curve[curve.len() - curve.len() / 4 - 1..];
+    let sag = tail.iter().map(|p: &(f64, f64)| p.1).sum::<f64>() / tail.len() as f64;
+    Ok((curve, sag))
+}
+
 fn statics(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
     let closed = closed_form();
     let steps = ctx.pick(60, 240);
     let mut table = Vec::new();
     let mut plot = Plot::new("Cantilever under a tip load", "t [s]", "deflection [m]");
-    for (name, method, l, start) in [
-        ("PCR 6×50", LinearMethod::ConjugateResidual, 50, Start::Zero),
-        ("PCR 6×50, warm", LinearMethod::ConjugateResidual, 50, Start::Warm),
-        ("PCR 6×400", LinearMethod::ConjugateResidual, 400, Start::Zero),
-        ("direct 6×1", LinearMethod::Llt, 0, Start::Zero),
-        ("Gauss–Seidel 6×50", LinearMethod::GaussSeidel, 50, Start::Zero),
-        ("Jacobi 6×50", LinearMethod::Jacobi, 50, Start::Zero),
+    use PreconditionerKind::{BlockDiagonal, Diagonal, IncompleteCholesky};
+    for (name, method, l, kind) in [
+        ("PCR 6×50", LinearMethod::ConjugateResidual, 50, Diagonal),
+        ("PCR 6×400", LinearMethod::ConjugateResidual, 400, Diagonal),
+        ("PCR 6×50, blocks", LinearMethod::ConjugateResidual, 50, BlockDiagonal),
+        ("PCR 6×50, incomplete factors", LinearMethod::ConjugateResidual, 50, IncompleteCholesky),
+        ("direct 6×1", LinearMethod::Llt, 0, Diagonal),
+        ("Gauss–Seidel 6×50", LinearMethod::GaussSeidel, 50, Diagonal),
+        ("Jacobi 6×50", LinearMethod::Jacobi, 50, Diagonal),
     ] {
-        let mut scene = Scene { gravity: Vec3::new(0.0, 0.0, -9.81), ..Scene::default() };
-        scene
-            .bodies
-            .push(Body::new("wall", Geometry::Box { half: Vec3::splat(0.01) }).fixed().at(-0.02, 0.0, 0.0));
-        beam(&mut scene, 0.0, 0.0, "wall");
-        for b in &mut scene.bodies {
-            b.shapes.iter_mut().for_each(|s| s.geometry = Geometry::Sphere { radius: 1e-3 });
-        }
-        let tip = format!("segment {}", SEGMENTS - 1);
-        scene.forces.push(Force {
-            target: tip,
-            force: Vec3::new(0.0, 0.0, -LOAD),
-            torque: Vec3::ZERO,
-            at: Some(Vec3::new(0.5 * LENGTH, 0.0, 0.0)),
-            from: 0.0,
-            until: f64::INFINITY,
-        });
-        let mut sim = Steps::new(&scene, stepping(NewtonSettings { start, ..paper(6, method, l) }))?;
-        let mut curve = Vec::new();
-        for _ in 0..steps {
-            if sim.step(H).is_err() {
-                break;
-            }
-            let pose = sim.state.rigid_pose(7 * (SEGMENTS - 1));
-            curve.push((sim.state.t, -pose.transform_point(Vec3::new(0.5 * LENGTH, 0.0, 0.0)).z));
-        }
-        // The mean of the last quarter: implicit Euler damps the swing.
-        let tail = &curve[curve.len() - curve.len() / 4 - 1..];
-        let sag = tail.iter().map(|p| p.1).sum::<f64>() / tail.len() as f64;
+        let mut newton = paper(6, method, l);
+        newton.linear.preconditioner = kind;
+        let (curve, sag) = cantilever(newton, steps)?;
         plot.add(name, Mark::Line, curve);
         table.push(vec![name.into(), csv_number(sag), csv_number(closed)]);
         let off = (sag / closed - 1.0).abs();
         let row = Row::new(format!("{name}: deflection of the tip"), sag, "m")
             .against(format!("{closed:.5} m (chain of springs)"));
         rows.push(match method {
-            LinearMethod::ConjugateResidual if start == Start::Zero && l == 50 && off > 0.02 => {
-                row.accept("within 2 %", false).because(
-                    "a chain of 16 light, stiff segments has a condition number that 50 iterations from zero do not meet",
-                )
-            }
-            LinearMethod::ConjugateResidual if start == Start::Zero && l == 50 => {
-                row.accept("within 2 %", true)
+            LinearMethod::ConjugateResidual if l == 50 && kind != BlockDiagonal => {
+                let row = row.accept("within 2 %", off <= 0.02);
+                if off <= 0.02 { row } else { row.because(DIAGONAL) }
             }
             LinearMethod::Llt => row.accept("within 2 %", off <= 0.02),
             LinearMethod::Jacobi => row.accept("off by more than 30 %", off > 0.3 || off.is_nan()),

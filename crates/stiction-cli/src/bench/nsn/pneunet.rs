@@ -1,18 +1,21 @@
 //! NSN-F2: a pneumatic finger bends under pressure, and three of them lift a ball.
 
 use super::steps::{H, Steps, paper, stepping};
-use crate::bench::runs::{simulate, take_steps};
+use crate::bench::runs::take_steps;
 use crate::bench::{Context, Experiment, Row};
-use crate::failure::Result;
+use crate::failure::{Result, error};
 use crate::output::csv_number;
 use crate::svg::{Mark, Plot};
 use std::f64::consts::{FRAC_PI_2, TAU};
 use stiction::coords::SoftId;
 use stiction::elastic::{Damping, Law, Material};
 use stiction::mesh::shapes;
-use stiction::scene::{Ease, FibreLayer, Inflation, Keyframe, Motion, NodeSelection, SoftBody};
-use stiction::solvers::newton::{LinearMethod, NewtonSettings, Start};
-use stiction::{Body, Geometry, Pose, Quat, Scene, SolverKind, Vec3};
+use stiction::scene::{Ease, FibreLayer, Filling, Inflation, Keyframe, Motion, NodeSelection, SoftBody};
+use stiction::sim::{GeometricStiffness, NonlinearSettings};
+use stiction::solvers::newton::{
+    Derivative, LinearMethod, NewtonSettings, PreconditionerKind, Regularization, Start, SystemForm,
+};
+use stiction::{Body, Geometry, Model, Pose, Quat, Scene, SimSettings, Simulation, State, Vec3};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -28,7 +31,11 @@ const HEIGHT: f64 = 0.016;
 /// When the ball has been lifted [s].
 const LIFTED: f64 = 1.2;
 /// Pressure that closes the gripper [Pa].
-const GRIP: f64 = 4e6;
+const GRIP: f64 = 2.5e5;
+/// Largest pressure of the finger that bends in free air [Pa].
+const MOST: f64 = 1e6;
+/// Young's modulus of the inextensible layer along the finger [Pa].
+const STRIP: f64 = 1e8;
 
 /// A finger along x, its clamped end at −LENGTH/2, chambers above and the inextensible layer below.
 fn finger(name: &str, pose: Pose, holder: Option<&str>, pressure: Vec<[f64; 2]>) -> SoftBody {
@@ -44,21 +51,22 @@ fn finger(name: &str, pose: Pose, holder: Option<&str>, pressure: Vec<[f64; 2]>)
     body.pose = pose;
     body.friction = 0.7;
     body.damping = Damping { mass: 5.0, ..Damping::default() };
-    // Every second slice of the upper half is a chamber: arches between walls.
+    // Every second slice of the upper half is a hollow chamber between walls: soft, and held by its skin across.
     let slice = LENGTH / 16.0;
-    for k in 1..15 {
+    for k in (1..15).step_by(2) {
         let x = -0.5 * LENGTH + k as f64 * slice;
-        body.inflations.push(Inflation {
-            min: Vec3::new(x, -1.0, 0.5 * HEIGHT),
-            max: Vec3::new(x + slice, 1.0, 1.0),
-            pressure: pressure.clone(),
-        });
+        let (min, max) = (Vec3::new(x, -1.0, 0.5 * HEIGHT), Vec3::new(x + slice, 1.0, 1.0));
+        body.inflations.push(Inflation { min, max, pressure: pressure.clone() });
+        body.fillings.push(Filling { min, max, young: 1e5, poisson: 0.0 });
+        for direction in [Vec3::Y, Vec3::Z] {
+            body.fibres.push(FibreLayer { min, max, direction, stiffness: 1e8, tension: 0.0 });
+        }
     }
     body.fibres.push(FibreLayer {
         min: Vec3::new(-1.0, -1.0, -1.0),
         max: Vec3::new(1.0, 1.0, 0.25 * HEIGHT),
         direction: Vec3::X,
-        stiffness: 1e9,
+        stiffness: STRIP,
         tension: 0.0,
     });
     body
@@ -106,8 +114,23 @@ pub fn gripper(hold: f64) -> Scene {
     scene
 }
 
-fn newton() -> NewtonSettings {
-    NewtonSettings { start: Start::Warm, ..paper(4, LinearMethod::ConjugateResidual, 80) }
+/// N = 4, L = 80 as in the paper, warm, in the stiffness form (64): in the compliance form (59) of stiff, light elements 80
+/// iterations leave forces that blow the finger up.
+pub fn settings(form: SystemForm) -> NonlinearSettings {
+    let newton = NewtonSettings { start: Start::Warm, form, ..paper(4, LinearMethod::ConjugateResidual, 80) };
+    stepping(newton)
+}
+
+/// The same for fingers in contact, with incomplete factors: contacts are hard rows beside soft elements, which the
+/// diagonal does not tell apart.
+pub fn gripping() -> NonlinearSettings {
+    let mut settings = settings(SystemForm::Stiffness);
+    settings.newton.linear.preconditioner = PreconditionerKind::IncompleteCholesky;
+    settings.newton.regularization = Regularization::Relative(1e-6);
+    settings.newton.derivative = Derivative::Divided;
+    settings.newton.friction_bound = 0.5;
+    settings.geometric = GeometricStiffness::Off;
+    settings
 }
 
 fn run(ctx: &mut Context) -> Result<Vec<Row>> {
@@ -121,60 +144,68 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Rotation of the fingertip over the pressure.
-fn bend(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
-    let time = ctx.pick(0.4, 2.0);
+/// One finger in free air, inflated within `time` seconds.
+pub fn bending(time: f64) -> (Scene, f64) {
     let mut scene = Scene::default();
-    let most = 2.0 * GRIP;
-    let mut body = finger("finger", Pose::IDENTITY, None, vec![[0.0, 0.0], [time, most]]);
+    let mut body = finger("finger", Pose::IDENTITY, None, vec![[0.0, 0.0], [time, MOST]]);
     body.damping.mass = 30.0;
     body.collide = false;
     scene.solids.push(body);
-    let mut sim = Steps::new(&scene, stepping(newton()))?;
-    let solid = &sim.model.solids[0];
-    let tip: Vec<usize> = (0..solid.rest.len()).filter(|&i| solid.rest[i].x > 0.5 * LENGTH - 1e-9).collect();
-    let mean = |sim: &Steps, upper: bool| {
-        let of = tip.iter().filter(|&&i| (sim.model.solids[0].rest[i].z > 0.5 * HEIGHT) == upper);
-        let of: Vec<Vec3> = of.map(|&i| sim.model.vertex_position(&sim.state, SoftId(0), i)).collect();
-        of.iter().sum::<Vec3>() / of.len() as f64
+    (scene, time)
+}
+
+/// Rotation of the tip of the first finger [°]: its own up axis leans over as it bends down.
+pub fn tip_angle(model: &Model, state: &State) -> f64 {
+    let rest = &model.solids[0].rest;
+    let mean = |upper: bool| {
+        let tip = (0..rest.len())
+            .filter(|&i| rest[i].x > 0.5 * LENGTH - 1e-9 && (rest[i].z > 0.5 * HEIGHT) == upper);
+        let places: Vec<Vec3> = tip.map(|i| model.vertex_position(state, SoftId(0), i)).collect();
+        places.iter().sum::<Vec3>() / places.len() as f64
     };
+    let up = mean(true) - mean(false);
+    up.x.atan2(up.z).to_degrees()
+}
+
+/// Rotation of the fingertip over the pressure.
+fn bend(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
+    let (scene, time) = bending(ctx.pick(0.4, 2.0));
+    let mut sim = Steps::new(&scene, settings(SystemForm::Stiffness))?;
     let mut curve = Vec::new();
     let mut table = Vec::new();
     while sim.state.t < time {
         sim.step(H)?;
-        let up = mean(&sim, true) - mean(&sim, false);
-        // The fingertip's own up axis leans over as it bends down.
-        let angle = up.x.atan2(up.z).to_degrees();
-        let pressure = most * (sim.state.t / time).min(1.0);
+        let angle = tip_angle(&sim.model, &sim.state);
+        let pressure = MOST * (sim.state.t / time).min(1.0);
         curve.push((1e-6 * pressure, angle));
         table.push(vec![csv_number(pressure), csv_number(angle)]);
     }
     let last = curve.last().map_or(0.0, |p| p.1);
     let falls = curve.windows(20).step_by(20).filter(|w| w[19].1 < w[0].1 - 1.0).count();
-    // The same finger by the other stepper, whose every step is converged.
-    let mut exact = simulate(&scene, SolverKind::Exact)?;
+    // The same finger by the other stepper, with its forces linearised again until they are those of the step's end.
+    let model = scene.compile().map_err(|e| error(format!("the experiment's scene: {e}"), "report this"))?;
+    let mut exact = Simulation::new(model, SimSettings { linearizations: 20, ..SimSettings::default() });
     take_steps(&mut exact, (time / H).round() as usize, H, |_| {})?;
-    let truth = {
-        let mean = |upper: bool| {
-            let of = tip.iter().filter(|&&i| (exact.model().solids[0].rest[i].z > 0.5 * HEIGHT) == upper);
-            let of: Vec<Vec3> =
-                of.map(|&i| exact.model().vertex_position(exact.state(), SoftId(0), i)).collect();
-            of.iter().sum::<Vec3>() / of.len() as f64
-        };
-        let up = mean(true) - mean(false);
-        up.x.atan2(up.z).to_degrees()
-    };
-    let what = format!("rotation of the fingertip at {:.0} MPa", 1e-6 * most);
+    let truth = tip_angle(exact.model(), exact.state());
+    let what = format!("rotation of the fingertip at {:.0} MPa", 1e-6 * MOST);
     rows.push(Row::new(format!("{what}, exact"), truth, "°"));
     let met = last >= 60.0 && (last / truth - 1.0).abs() <= 0.1;
     let row = Row::new(format!("{what}, N = 4, L = 80"), last, "°")
         .against("curls")
         .accept("≥ 60° and within 10 % of exact", met);
-    rows.push(if met {
-        row
-    } else {
-        row.because("solid silicone of 10 MPa hardly curls, and 80 iterations do not solve its stiff rows")
-    });
+    rows.push(row);
+    // The same in the compliance form, which the paper has for elements.
+    let mut sim = Steps::new(&scene, settings(SystemForm::Compliance))?;
+    let mut held = 0.0;
+    let fast = |v: &[f64]| v.iter().any(|v| v.is_nan() || v.abs() >= 100.0);
+    while sim.state.t < time && sim.step(H).is_ok() && !fast(&sim.state.v) {
+        held = sim.state.t;
+    }
+    rows.push(
+        Row::new("compliance form, N = 4, L = 80: time until nodes pass 100 m/s", held, "s")
+            .against("holds, on a GPU in 32-bit numbers")
+            .because("six strains per element: 80 iterations with the diagonal leave forces that light nodes turn into speed"),
+    );
     rows.push(
         Row::new("windows of 20 steps in which it falls by 1°", falls as f64, "")
             .against("rises monotonically")
@@ -187,8 +218,8 @@ fn bend(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
 }
 
 fn lift(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
-    let hold = 1.0;
-    let mut sim = Steps::new(&gripper(hold), stepping(newton()))?;
+    let hold = 5.0;
+    let mut sim = Steps::new(&gripper(hold), gripping())?;
     let tets: usize = sim.model.solids.iter().map(|s| s.tets.len()).sum();
     rows.push(Row::new("gripper: tetrahedra", tets as f64, "").against("2241"));
     let (mut contacts, mut lifted, mut table, mut curve) = (0, None, Vec::new(), Vec::new());
@@ -202,7 +233,11 @@ fn lift(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
         table.push(vec![csv_number(sim.state.t), csv_number(z)]);
     }
     let (z, before) = (sim.position(0).z, lifted.unwrap_or(0.0));
-    rows.push(Row::new("gripper: ball lifted by", z - 0.035, "m").against("10 cm").at_least(0.09));
+    rows.push(
+        Row::new("gripper: ball lifted by", z - 0.035, "m")
+            .against("10 cm")
+            .accept("10 cm ± 1 cm", (z - 0.135).abs() <= 0.01),
+    );
     rows.push(
         Row::new(format!("gripper: slip in {hold} s of holding"), (before - z).abs(), "m").at_most(5e-3),
     );

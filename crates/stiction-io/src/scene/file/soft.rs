@@ -47,6 +47,9 @@ pub(crate) struct Soft {
     /// Pressures inside parts of it.
     #[serde(default)]
     pub inflate: Vec<Inflate>,
+    /// Parts with other moduli, such as hollow chambers; later ones win.
+    #[serde(default)]
+    pub fill: Vec<Fill>,
     /// A surface mesh (OBJ or STL, in the frame of the tetrahedra) that is drawn in its place.
     #[schemars(with = "Option<String>")]
     pub visual: Option<Spanned<String>>,
@@ -285,6 +288,19 @@ pub(crate) struct Inflate {
     pub corners: [Triple; 2],
     /// Pairs of time [s] and pressure [Pa]; straight lines between them.
     pub pressure: Vec<[Number; 2]>,
+}
+
+/// Other moduli in all tetrahedra whose middle lies in a box.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Fill {
+    /// Smallest and largest coordinates of the box in the frame of the mesh [m].
+    #[serde(rename = "box", deserialize_with = "exactly")]
+    pub corners: [Triple; 2],
+    /// Young's modulus [Pa].
+    pub young: Positive,
+    /// Poisson's ratio, above −1 and below 0.5.
+    pub poisson: Number,
 }
 
 /// Nodes that are held: exactly one of `nodes` and `box`.

@@ -148,6 +148,16 @@ pub fn strain_rows<const M: usize>(
     row: &mut RowBuilder,
     rows: &mut SparseRows<f64>,
 ) {
+    if let [Anchor::Node(a), Anchor::Node(b), Anchor::Node(c), Anchor::Node(d)] = vertices {
+        let dofs = [a, b, c, d].map(|n| model.nodes[n.index()].dof);
+        for by in &strains.b {
+            for (dof, by) in dofs.iter().zip(by) {
+                by.to_array().into_iter().enumerate().for_each(|(k, by)| rows.push(dof + k, by));
+            }
+            rows.end_row();
+        }
+        return;
+    }
     for b in &strains.b {
         for a in 0..4 {
             row.add(model, there, vertices[a], x[a], b[a]);

@@ -63,6 +63,15 @@ impl HeldContact {
 
     /// Adds the three rows.
     pub fn add_rows(&self, model: &Model, there: &State, row: &mut RowBuilder, j: &mut SparseRows<f64>) {
+        if let [Some(a), Some(b)] = self.sides.map(|s| part(model, there, &s)) {
+            // Bodies, particles and what does not move: blocks are known, nothing has to be gathered.
+            for r in 0..3 {
+                a.push(self.frame.row(r), j);
+                b.push(-self.frame.row(r), j);
+                j.end_row();
+            }
+            return;
+        }
         let at = self.sides.map(|s| s.position(model, there));
         for r in 0..3 {
             let n = self.frame.row(r);
@@ -80,5 +89,42 @@ impl HeldContact {
     /// Velocity of prescribed sides in the frame of the contact.
     pub fn driven(&self) -> Vec3 {
         self.frame * self.driven
+    }
+}
+
+/// What one side of a contact moves: a block of dofs, or nothing.
+#[derive(Clone, Copy)]
+enum Part {
+    Nothing,
+    Node(usize),
+    /// First dof and lever arm.
+    Body(usize, Vec3),
+}
+
+impl Part {
+    /// Adds the entries of the gradient `n`.
+    fn push(self, n: Vec3, j: &mut SparseRows<f64>) {
+        let mut three = |dof: usize, n: Vec3| (0..3).for_each(|k| j.push(dof + k, n[k]));
+        match self {
+            Part::Nothing => {}
+            Part::Node(dof) => three(dof, n),
+            Part::Body(dof, arm) => {
+                three(dof, n);
+                three(dof + 3, arm.cross(n));
+            }
+        }
+    }
+}
+
+/// The block that an anchor moves, where it is one; surfaces move several, which both sides may share.
+fn part(model: &Model, there: &State, anchor: &Anchor) -> Option<Part> {
+    match *anchor {
+        Anchor::World { .. } | Anchor::Kinematic { .. } => Some(Part::Nothing),
+        Anchor::Node(node) => Some(Part::Node(model.nodes[node.index()].dof)),
+        Anchor::Rigid { body, local } => {
+            let b = &model.bodies[body.index()];
+            Some(Part::Body(b.dof, there.rigid_pose(b.q).rotation * local))
+        }
+        _ => None,
     }
 }

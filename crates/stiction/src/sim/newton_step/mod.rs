@@ -10,6 +10,7 @@
 //! | contacts (9), friction basis D | `contacts.rs` |
 //! | joints, springs (4)–(8), strains (75)–(85), activation | `bilateral.rs`, `elements.rs` |
 //! | geometric stiffness (70)–(74) | `geometric.rs` |
+//! | what the step reached, forces of joints | `measure.rs` |
 //! | loop, Schur complement, linear solvers | [`crate::solvers::newton`] |
 //!
 //! Corrections: configurations restart from q⁻ at every iterate (N3, (63) prints qⁿ); ũ takes M̃⁻¹ of velocity-sized
@@ -19,16 +20,22 @@ mod bilateral;
 mod contacts;
 mod elements;
 mod geometric;
+mod measure;
 mod motion;
 mod row_builder;
 
 use crate::collide::{Collider, Contact};
+use crate::contact::Residuals;
 use crate::contact::warm::{Carried, Matching, WarmCache};
 use crate::coords::{ShapeId, State};
 use crate::error::{SceneError, StepError};
 use crate::linalg::Vec3;
 use crate::scene::Model;
-use crate::solvers::newton::{Iterate, LinearSettings, Look, Newton, NewtonSettings, Start};
+use crate::solvers::Status;
+use crate::solvers::newton::{
+    Fallback, Finish, Iterate, LinearMethod, LinearSettings, Look, Newton, NewtonSettings,
+    PreconditionerKind, Regularization, Start, SystemForm,
+};
 use motion::Motion;
 
 /// Strain rows of tetrahedra.
@@ -75,7 +82,37 @@ impl Default for NonlinearSettings {
     }
 }
 
+/// Tetrahedra up to which the velocities of soft bodies are solved for directly; multigrid beyond.
+const MOST_DIRECT_TETS: usize = 4000;
+
 impl NonlinearSettings {
+    /// What steps any model: warm start, bounded friction scaling, exact rows, iterations until the tolerance. Elements are
+    /// solved in the stiffness form, whose linear systems are five times smaller; without elements the compliance form keeps
+    /// hard joints hard. Geometric stiffness is left out: the exact rows converge faster without the secant.
+    pub fn robust(model: &Model) -> NonlinearSettings {
+        let tets: usize = model.solids.iter().map(|s| s.tets.len()).sum();
+        let large = LinearSettings {
+            method: LinearMethod::ConjugateGradient,
+            iterations: 400,
+            tolerance: 1e-8,
+            preconditioner: PreconditionerKind::Multigrid,
+            ..LinearSettings::default()
+        };
+        // ε counts as compliance in the stiffness form: hard rows must not be harder than 64-bit numbers can add up.
+        let (form, epsilon) =
+            if tets > 0 { (SystemForm::Stiffness, 1e-6) } else { (SystemForm::Compliance, 1e-9) };
+        let newton = NewtonSettings {
+            iterations: 60,
+            form,
+            regularization: Regularization::Relative(epsilon),
+            linear: if tets > MOST_DIRECT_TETS { large } else { LinearSettings::direct() },
+            finish: Finish::Iterate,
+            fallback: Fallback::None,
+            ..NewtonSettings::robust()
+        };
+        NonlinearSettings { newton, geometric: GeometricStiffness::Off, ..NonlinearSettings::default() }
+    }
+
     /// The paper's with another number of Newton iterations and another linear solver.
     pub fn with(iterations: usize, linear: LinearSettings) -> NonlinearSettings {
         let newton = NewtonSettings { iterations, linear, ..NewtonSettings::default() };
@@ -104,8 +141,16 @@ pub struct NonlinearReport {
     pub broken: bool,
     /// Line searches that stalled.
     pub stalls: usize,
-    /// Seconds: contact detection, assembly, linear solves.
-    pub times: [f64; 3],
+    /// How the iterations ended.
+    pub status: Status,
+    /// Deepest overlap that was found before the step [m].
+    pub overlap: f64,
+    /// What the step reached, by the measures of all solvers.
+    pub residuals: Residuals,
+    /// Largest error of a rigid joint [m].
+    pub joint_error: f64,
+    /// Seconds: contact detection, assembly, linear solves, judging the answer.
+    pub times: [f64; 4],
 }
 
 /// Steps a model by (46)–(50). Owns every buffer that a step needs.
@@ -120,6 +165,7 @@ pub struct NonlinearStepper {
     matching: Matching,
     forces: Vec<Vec3>,
     looks: Vec<Look>,
+    reactions: Vec<(Vec3, Vec3)>,
     report: NonlinearReport,
 }
 
@@ -164,6 +210,7 @@ impl NonlinearStepper {
             matching: Matching::default(),
             forces: Vec::new(),
             looks: Vec::new(),
+            reactions: Vec::new(),
             report: NonlinearReport::default(),
         })
     }
@@ -193,7 +240,11 @@ impl NonlinearStepper {
         let looks = &mut self.looks;
         let mut equations = self.motion.equations(model);
         let did = self.newton.run(&mut equations, &mut x, &self.settings.newton, &mut |l| looks.push(*l));
+        let clock_end = std::time::Instant::now();
         let penetration = self.motion.finish(model, state, &x);
+        let residuals = self.motion.measure(&x, &self.newton.system, penetration);
+        self.motion.reactions(model, &x, &self.newton.system, &mut self.reactions);
+        let judging = did.judging + clock_end.elapsed().as_secs_f64();
         self.x = x;
 
         self.forces.clear();
@@ -215,7 +266,15 @@ impl NonlinearStepper {
             penetration,
             broken: did.broken,
             stalls: did.stalls,
-            times: [collided, all - collided - did.solving, did.solving],
+            status: if did.error <= self.settings.newton.tolerance {
+                Status::Converged
+            } else {
+                Status::Budget
+            },
+            overlap: self.contacts.iter().map(|c| -c.gap).fold(0.0, f64::max),
+            residuals,
+            joint_error: self.motion.joint_error(),
+            times: [collided, all - collided - did.solving - judging, did.solving, judging],
         };
         Ok(&self.report)
     }
@@ -233,6 +292,21 @@ impl NonlinearStepper {
     /// The contacts of the last step with the force [N], world axes, on side a.
     pub fn contacts(&self) -> impl Iterator<Item = (&Contact, Vec3)> {
         self.contacts.iter().zip(self.forces.iter().copied())
+    }
+
+    /// Force [N] and moment about the anchor [N·m] of joint `j` on its body b in the last step, world axes.
+    pub fn joint_force(&self, j: usize) -> (Vec3, Vec3) {
+        self.reactions.get(j).copied().unwrap_or_default()
+    }
+
+    /// Forces of the last step, the guess of the next under [`Start::Warm`].
+    pub fn warm(&self) -> &WarmCache {
+        &self.warm
+    }
+
+    /// Replaces them.
+    pub fn set_warm(&mut self, warm: WarmCache) {
+        self.warm = warm;
     }
 
     /// The Newton system of the last iterate, for experiments with linear solvers.

@@ -18,13 +18,13 @@ use crate::solvers::newton::{Derivative, Equations, Iterate, Start, StepRule};
 /// Everything that is held fixed for the step, and the memory of its linearisations.
 pub struct Motion {
     pub(super) settings: NonlinearSettings,
-    h: f64,
+    pub(super) h: f64,
     start: State,
     pub(super) there: State,
     /// ũ: the velocity without constraints.
-    free: Vec<f64>,
+    pub(super) free: Vec<f64>,
     pub(super) held: Vec<HeldContact>,
-    soft: Vec<SoftRow>,
+    pub(super) soft: Vec<SoftRow>,
     /// Angles of the axes of joints, counted through full turns.
     angles: Vec<f64>,
     /// Places of solids' tets: (solid, tet).
@@ -33,18 +33,18 @@ pub struct Motion {
     pub(super) fibres: Vec<(u32, u32)>,
     pub(super) pressure: Vec<f64>,
     row: RowBuilder,
-    d: Vec<f64>,
-    force: Vec<f64>,
+    pub(super) d: Vec<f64>,
+    pub(super) force: Vec<f64>,
     /// Velocity of the rows of contacts.
-    u: Vec<Vec3>,
-    speed: f64,
+    pub(super) u: Vec<Vec3>,
+    pub(super) speed: f64,
     /// The first iterate.
     pub first: Iterate<f64>,
     /// Jᵀλ of elements and springs at two iterates, masses and secants of particles.
     before: Vec<f64>,
-    after: Vec<f64>,
+    pub(super) after: Vec<f64>,
     change: Vec<f64>,
-    mass: Vec<f64>,
+    pub(super) mass: Vec<f64>,
     stiff: Vec<f64>,
     pub(super) is_particle: Vec<bool>,
     /// The next linearisation completes the secant.

@@ -65,6 +65,8 @@ pub struct Loop {
     pub stalls: usize,
     /// Seconds spent in linear solves.
     pub solving: f64,
+    /// Seconds spent on judging iterates, with the linearisation of the last one.
+    pub judging: f64,
 }
 
 impl Loop {
@@ -76,6 +78,7 @@ impl Loop {
             factorizations: self.factorizations + next.factorizations,
             stalls: self.stalls + next.stalls,
             solving: self.solving + next.solving,
+            judging: self.judging + next.judging,
             ..next
         }
     }
@@ -112,8 +115,12 @@ impl<T: Real> Newton<T> {
     ) -> Loop {
         let mut did = Loop::default();
         let (mut step, mut share) = (0.0, 0.0);
+        // The smallest error that counted as progress, and when it was reached.
+        let (mut least, mut since) = (f64::INFINITY, 0);
         loop {
+            let clock = std::time::Instant::now();
             eq.linearize(x, &mut self.system);
+            let assembled = clock.elapsed().as_secs_f64();
             did.error = eq.error(x, &self.system);
             let merit = self.system.residual_norm();
             watch(&Look {
@@ -125,31 +132,44 @@ impl<T: Real> Newton<T> {
                 step,
                 share,
             });
-            if did.error <= settings.tolerance || did.iterations >= settings.iterations {
+            // Judging is no part of the method; the last iterate is linearised for that alone.
+            let looked = clock.elapsed().as_secs_f64();
+            did.judging += looked - assembled;
+            if did.error < 0.9 * least {
+                (least, since) = (did.error, did.iterations);
+            }
+            let stagnates = settings.patience > 0 && did.iterations >= since + settings.patience;
+            if did.error <= settings.tolerance || did.iterations >= settings.iterations || stagnates {
+                did.judging += assembled;
                 return did;
             }
             // [D J H⁻¹ Jᵀ D + C] Δλ = D J H⁻¹ g − h                          (59)
             let clock = std::time::Instant::now();
             let s = &mut self.system;
             let direct = settings.linear.method.is_direct();
-            s.prepare(settings.linear.product, direct, settings.regularization);
+            let whole = direct || settings.linear.preconditioner.needs_matrix();
+            let stiff = settings.form == SystemForm::Stiffness && !x.u.is_empty();
+            s.prepare(settings.linear.product, whole && !stiff, settings.regularization);
             s.right_side(&mut self.b);
             self.dl.resize(self.b.len(), T::ZERO);
             self.du.resize(x.u.len(), T::ZERO);
             // … or [H + JᵀD C⁻¹ D J] Δu = −g − JᵀD C⁻¹ h                     (64)
-            let stiff = settings.form == SystemForm::Stiffness && !x.u.is_empty();
             let mut solved = if stiff {
                 self.stiffness.solve(s, &settings.linear, &mut self.du, &mut self.dl)
             } else {
                 self.linear.solve(s, &self.b, &mut self.dl, &settings.linear)
             };
             for k in 1..=MOST_SHIFTS {
-                if !solved.broken || stiff || settings.breakdown == Breakdown::Stop {
+                if !solved.broken || settings.breakdown == Breakdown::Stop {
                     break;
                 }
                 let shift = settings.regularization.times(1e3_f64.powi(k));
-                s.prepare(settings.linear.product, direct, shift);
-                solved = self.linear.solve(s, &self.b, &mut self.dl, &settings.linear);
+                s.prepare(settings.linear.product, whole && !stiff, shift);
+                solved = if stiff {
+                    self.stiffness.solve(s, &settings.linear, &mut self.du, &mut self.dl)
+                } else {
+                    self.linear.solve(s, &self.b, &mut self.dl, &settings.linear)
+                };
                 did.factorizations += usize::from(direct);
             }
             did.solving += clock.elapsed().as_secs_f64();

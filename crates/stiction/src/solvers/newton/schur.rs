@@ -59,6 +59,13 @@ impl<T: Real> BlockMass<T> {
         }
     }
 
+    /// First dof of each block, and the number of dofs at the end.
+    pub fn first_dofs(&self, out: &mut Vec<u32>) {
+        out.clear();
+        out.extend(self.blocks.iter().map(|b| b.0));
+        out.push(self.dofs() as u32);
+    }
+
     /// Entries of row `i` of H.
     pub fn row(&self, i: usize, out: &mut Vec<(usize, T)>) {
         let (d, n, at) = self.blocks[self.of_dof[i] as usize];
@@ -84,6 +91,17 @@ impl<T: Real> BlockMass<T> {
     pub fn divide(&self, x: &[T], y: &mut [T]) {
         self.product(&self.inverse, x, y);
     }
+}
+
+/// out = row · block, of N columns.
+fn times_block<T: Real, const N: usize>(row: &[T], block: &[T], out: &mut [T]) {
+    let mut sum = [T::ZERO; N];
+    for (a, line) in row.iter().zip(block.chunks_exact(N)) {
+        for c in 0..N {
+            sum[c] += *a * line[c];
+        }
+    }
+    out.copy_from_slice(&sum);
 }
 
 /// C: a diagonal, and dense blocks for the strains of elements.
@@ -198,25 +216,26 @@ impl<T: Real> Schur<T> {
     pub fn rows_changed(&mut self) {
         self.given = false;
         self.w = None;
-        self.jh.clear();
+        self.jh.take_pattern(&self.j);
         self.w_diagonal.clear();
         for i in 0..self.j.rows() {
             let (columns, values) = self.j.row(i);
-            let mut k = 0;
+            let to = self.jh.row_mut(i).1;
+            let (mut k, mut diagonal) = (0, T::ZERO);
             while k < columns.len() {
-                let (d, n, at) = self.mass.blocks[self.mass.of_dof[columns[k] as usize] as usize];
-                let (d, n, at) = (d as usize, n as usize, at as usize);
-                for c in 0..n {
-                    let mut s = T::ZERO;
-                    for r in 0..n {
-                        s += values[k + r] * self.mass.inverse[at + r * n + c];
-                    }
-                    self.jh.push(d + c, s);
+                let (_, n, at) = self.mass.blocks[self.mass.of_dof[columns[k] as usize] as usize];
+                let (n, at) = (n as usize, at as usize);
+                let (row, to) = (&values[k..k + n], &mut to[k..k + n]);
+                match n {
+                    3 => times_block::<T, 3>(row, &self.mass.inverse[at..at + 9], to),
+                    _ => times_block::<T, 6>(row, &self.mass.inverse[at..at + 36], to),
+                }
+                for (a, b) in row.iter().zip(to) {
+                    diagonal += *a * *b;
                 }
                 k += n;
             }
-            self.jh.end_row();
-            self.w_diagonal.push(self.jh.row_dot(i, &self.j, i));
+            self.w_diagonal.push(diagonal);
         }
     }
 

@@ -124,6 +124,8 @@ pub struct NewtonSettings {
     pub iterations: usize,
     /// Stop earlier when the velocity measure, relative to the velocity scale, is below this; 0 never does.
     pub tolerance: f64,
+    /// Give up when so many iterations have not brought the smallest error down by a tenth; 0 never does.
+    pub patience: usize,
     /// NCP function.
     pub ncp: NcpFunction,
     /// r-factors.
@@ -162,6 +164,7 @@ impl Default for NewtonSettings {
         NewtonSettings {
             iterations: 6,
             tolerance: 0.0,
+            patience: 0,
             ncp: NcpFunction::FischerBurmeister,
             scaling: Scaling::EffectiveMass,
             friction_bound: f64::INFINITY,
@@ -197,6 +200,7 @@ impl NewtonSettings {
         NewtonSettings {
             iterations: 300,
             tolerance: 1e-8,
+            patience: 40,
             friction_bound: 0.5,
             derivative: Derivative::Divided,
             regularization: Regularization::Relative(1e-9),

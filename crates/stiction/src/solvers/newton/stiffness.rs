@@ -3,7 +3,9 @@
 //! The unknowns are velocities: smaller than the compliance form where elements have more strains than nodes have dofs.
 //! C needs an inverse, block by block; the shift ε counts as compliance here, as in (59). Then Δλ = −C⁻¹(h + D J Δu).
 
-use super::linear::{LinearReport, LinearSettings, invert};
+use super::linear::{
+    BlockRows, Incomplete, LinearReport, LinearSettings, PreconditionerKind, TwoLevel, add_product, invert,
+};
 use super::schur::Schur;
 use crate::linalg::real::{add_scaled, dot};
 use crate::linalg::{DirectKind, Real, SparseDirect, SparseRows};
@@ -29,6 +31,13 @@ pub struct Stiffness<T> {
     /// C⁻¹ h.
     pull: Vec<T>,
     block: Vec<T>,
+    /// First dof of each block of H, and the end.
+    first: Vec<u32>,
+    blocks: BlockRows<T>,
+    /// Of the diagonal, or of its blocks.
+    inverse: Vec<T>,
+    factors: Incomplete<T>,
+    levels: TwoLevel<T>,
     work: [Vec<T>; 4],
 }
 
@@ -63,6 +72,7 @@ impl<T: Real> Stiffness<T> {
         for i in 0..m {
             s.j.add_row(i, -s.scale[i] * self.pull[i], du);
         }
+        s.mass.first_dofs(&mut self.first);
         let report = match settings.method.direct() {
             Some(kind) => self.factor(kind, &k, du),
             None => self.conjugate_gradient(&k, settings, du),
@@ -113,48 +123,101 @@ impl<T: Real> Stiffness<T> {
         LinearReport { iterations: 0, broken: x.iter().any(|x| !x.is_number()) }
     }
 
-    /// Conjugate gradients with the diagonal; `x` holds the right-hand side on entry.
+    /// Conjugate gradients; `x` holds the right-hand side on entry.
     fn conjugate_gradient(
         &mut self,
         k: &SparseRows<T>,
         settings: &LinearSettings,
         x: &mut [T],
     ) -> LinearReport {
-        let [r, z, p, kp] = &mut self.work;
-        for w in [&mut *r, &mut *z, &mut *p, &mut *kp] {
+        if !self.precondition(k, settings.preconditioner) {
+            return LinearReport { iterations: 0, broken: true };
+        }
+        let [mut r, mut z, mut p, mut kp] = std::mem::take(&mut self.work);
+        for w in [&mut r, &mut z, &mut p, &mut kp] {
             w.clear();
             w.resize(x.len(), T::ZERO);
         }
-        let inverse: Vec<T> = (0..x.len()).map(|i| T::ONE / k.get(i, i)).collect();
         r.copy_from_slice(x);
         x.fill(T::ZERO);
-        for i in 0..r.len() {
-            z[i] = inverse[i] * r[i];
-        }
-        p.copy_from_slice(z);
-        let mut rz = dot(r, z);
+        self.apply(settings.preconditioner, &r, &mut z);
+        p.copy_from_slice(&z);
+        let mut rz = dot(&r, &z);
         let stop = T::of(settings.tolerance * settings.tolerance) * rz;
+        let mut report = LinearReport { iterations: settings.iterations, broken: false };
         for step in 0..settings.iterations {
             if rz <= stop || rz == T::ZERO {
-                return LinearReport { iterations: step, broken: false };
+                report.iterations = step;
+                break;
             }
-            k.mul(p, kp);
-            let alpha = rz / dot(p, kp);
+            self.blocks.mul(&p, &mut kp);
+            let alpha = rz / dot(&p, &kp);
             if !alpha.is_number() {
-                return LinearReport { iterations: step, broken: true };
+                report = LinearReport { iterations: step, broken: true };
+                break;
             }
-            add_scaled(x, alpha, p);
-            add_scaled(r, -alpha, kp);
-            for i in 0..r.len() {
-                z[i] = inverse[i] * r[i];
-            }
-            let next = dot(r, z);
+            add_scaled(x, alpha, &p);
+            add_scaled(&mut r, -alpha, &kp);
+            self.apply(settings.preconditioner, &r, &mut z);
+            let next = dot(&r, &z);
             let beta = next / rz;
             rz = next;
             for i in 0..p.len() {
                 p[i] = z[i] + beta * p[i];
             }
         }
-        LinearReport { iterations: settings.iterations, broken: false }
+        self.work = [r, z, p, kp];
+        report
+    }
+
+    /// Makes the preconditioner; false where it cannot be made.
+    fn precondition(&mut self, k: &SparseRows<T>, kind: PreconditionerKind) -> bool {
+        self.blocks.gather(&self.first, k, |_, _, v| v);
+        match kind {
+            PreconditionerKind::Diagonal => {
+                self.inverse.clear();
+                self.inverse.extend((0..k.rows()).map(|i| T::ONE / k.get(i, i)));
+                true
+            }
+            PreconditionerKind::BlockDiagonal => {
+                self.inverse.clear();
+                (0..self.blocks.blocks()).all(|b| {
+                    let at = self.inverse.len();
+                    self.inverse.extend_from_slice(self.blocks.diagonal(b));
+                    invert(&mut self.inverse[at..], self.blocks.rows_of(b).len())
+                })
+            }
+            PreconditionerKind::IncompleteCholesky => {
+                self.factors.factor(&self.blocks);
+                true
+            }
+            PreconditionerKind::Multigrid => {
+                self.levels.prepare(&self.blocks, k);
+                true
+            }
+        }
+    }
+
+    /// z = P r.
+    fn apply(&mut self, kind: PreconditionerKind, r: &[T], z: &mut [T]) {
+        match kind {
+            PreconditionerKind::Diagonal => {
+                for i in 0..r.len() {
+                    z[i] = self.inverse[i] * r[i];
+                }
+            }
+            PreconditionerKind::BlockDiagonal => {
+                let mut at = 0;
+                for b in 0..self.blocks.blocks() {
+                    let rows = self.blocks.rows_of(b);
+                    let n = rows.len();
+                    z[rows.clone()].fill(T::ZERO);
+                    add_product(&self.inverse[at..at + n * n], &r[rows.clone()], &mut z[rows]);
+                    at += n * n;
+                }
+            }
+            PreconditionerKind::IncompleteCholesky => self.factors.solve(r, z),
+            PreconditionerKind::Multigrid => self.levels.apply(&self.blocks, r, z),
+        }
     }
 }

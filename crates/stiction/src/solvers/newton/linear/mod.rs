@@ -3,10 +3,14 @@
 //! The method asks for nothing but a symmetric system, so that any of them fits (Sec. 8.2, 10.4). All but the direct ones
 //! take a fixed budget of iterations from x = 0 and may stop early.
 
+mod aggregates;
+mod blocks;
 mod krylov;
 mod precondition;
 mod relax;
 
+pub(super) use aggregates::TwoLevel;
+pub(super) use blocks::{BlockRows, Incomplete, add_product};
 pub use krylov::{conjugate_gradient, conjugate_residual, minres};
 pub use precondition::Preconditioner;
 pub(super) use precondition::invert;
@@ -100,6 +104,19 @@ pub enum PreconditionerKind {
     Diagonal,
     /// Blocks of the rows of one contact, joint block or element.
     BlockDiagonal,
+    /// Incomplete Cholesky factors of the blocks on the pattern of the assembled matrix; exact along chains of joints.
+    IncompleteCholesky,
+    /// Two-level multigrid by smoothed aggregation, for the stiffness form of large elastic bodies. The compliance form,
+    /// whose unknowns have no smooth modes, takes incomplete factors instead.
+    #[doc(alias = "AMG")]
+    Multigrid,
+}
+
+impl PreconditionerKind {
+    /// True for those that are made from the assembled matrix.
+    pub fn needs_matrix(self) -> bool {
+        matches!(self, PreconditionerKind::IncompleteCholesky | PreconditionerKind::Multigrid)
+    }
 }
 
 /// Choice of the linear solver.

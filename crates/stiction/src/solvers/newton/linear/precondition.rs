@@ -1,19 +1,22 @@
-//! Diagonal and block-diagonal preconditioners of the Schur complement.
+//! Preconditioners of the Schur complement: its diagonal, its blocks, or incomplete factors.
 
 use super::PreconditionerKind;
+use super::blocks::{BlockRows, Incomplete};
 use crate::linalg::Real;
 use crate::solvers::newton::schur::Schur;
 
 /// Largest block: the six strain rows of an element.
-const WIDEST: usize = 6;
+pub(super) const WIDEST: usize = 6;
 
-/// Inverse of the diagonal, or of its blocks.
+/// Inverse of the diagonal or of its blocks, or incomplete factors.
 #[derive(Clone, Debug, Default)]
 pub struct Preconditioner<T> {
     diagonal: Vec<T>,
     /// First row of each block and where its inverse begins; empty for the diagonal alone.
     blocks: Vec<(usize, usize)>,
     inverse: Vec<T>,
+    matrix: BlockRows<T>,
+    factors: Option<Incomplete<T>>,
 }
 
 impl<T: Real> Preconditioner<T> {
@@ -27,6 +30,16 @@ impl<T: Real> Preconditioner<T> {
         }
         self.blocks.clear();
         self.inverse.clear();
+        if kind.needs_matrix() {
+            let mut factors = self.factors.take().unwrap_or_default();
+            if let Some(w) = s.assembled() {
+                self.matrix.gather(&s.blocks, w, |i, j, w| s.entry(i, j, w));
+                factors.factor(&self.matrix);
+                self.factors = Some(factors);
+            }
+            return;
+        }
+        self.factors = None;
         if kind == PreconditionerKind::Diagonal {
             return;
         }
@@ -59,6 +72,10 @@ impl<T: Real> Preconditioner<T> {
 
     /// z = P r.
     pub fn apply(&self, r: &[T], z: &mut [T]) {
+        if let Some(factors) = &self.factors {
+            factors.solve(r, z);
+            return;
+        }
         if self.blocks.is_empty() {
             for i in 0..r.len() {
                 z[i] = self.diagonal[i] * r[i];
