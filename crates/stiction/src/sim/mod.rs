@@ -5,6 +5,7 @@ mod joints;
 mod newton_step;
 mod position_based;
 mod recovery;
+mod relinearize;
 mod report;
 mod rows;
 mod sleep;

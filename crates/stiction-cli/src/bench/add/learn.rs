@@ -21,8 +21,9 @@ pub const EXPERIMENT: Experiment = Experiment {
 };
 
 const BALL: Owner = Owner::Body(BodyId(1));
-const STEPS: usize = 42;
-const DT: f64 = 1.0 / 60.0;
+/// ω h = 0.42 for the ball on its contact: at 1/60 s the rebound would depend on where in a step the ball lands.
+const STEPS: usize = 168;
+const DT: f64 = 1.0 / 240.0;
 const BATCH: usize = 5;
 /// Targets: x in [1, 2], y in [−0.5, 0.5], at this height after 0.7 s.
 const HEIGHT: f64 = 0.5;
@@ -82,7 +83,7 @@ fn train(ctx: &Context, friction: f64, table: &mut Vec<Vec<String>>) -> Result<(
     let mut thrower = Thrower::new(friction)?;
     let mut rng = Rng::new(5);
     let mut random = || [2.0 * rng.uniform() - 1.0, 2.0 * rng.uniform() - 1.0];
-    let (count, epochs) = ctx.pick((150, 4), (1000, 5));
+    let (count, epochs) = ctx.pick((400, 5), (1000, 5));
     let targets: Vec<[f64; 2]> = (0..count).map(|_| random()).collect();
     let mut net = Network::new(&[2, 32, 32, 3], 2);
     let settings = AdamSettings::default();

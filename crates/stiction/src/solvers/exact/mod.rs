@@ -172,6 +172,10 @@ pub struct Exact {
     settings: Settings,
     islands: Islands,
     lanes: Vec<Lane>,
+    /// Islands that are to be solved.
+    wanted: Vec<bool>,
+    /// Changed contacts of one island.
+    part: Vec<u32>,
     local: Buffers,
 }
 
@@ -217,7 +221,14 @@ const PARALLEL_CONTACTS: usize = 64;
 impl Exact {
     /// With settings.
     pub fn new(settings: Settings) -> Exact {
-        Exact { settings, islands: Islands::default(), lanes: Vec::new(), local: Buffers::default() }
+        Exact {
+            settings,
+            islands: Islands::default(),
+            lanes: Vec::new(),
+            wanted: Vec::new(),
+            part: Vec::new(),
+            local: Buffers::default(),
+        }
     }
 
     /// Solves a bare problem `u = W r + q`; `r` holds the guess on entry and the answer on return.
@@ -227,26 +238,11 @@ impl Exact {
         report.islands = usize::from(!r.is_empty());
         report
     }
-}
 
-impl ContactSolver for Exact {
-    fn name(&self) -> &'static str {
-        "exact"
-    }
-
-    fn solve(&mut self, p: &ContactProblem, x: &mut Solution, trace: &mut dyn Trace) -> SolveReport {
-        self.islands.find(p);
-        let n = self.islands.len();
-        x.v.resize(p.dofs(), 0.0);
-        if self.lanes.len() < n {
-            self.lanes.resize_with(n, Lane::default);
-        }
-        for i in (0..p.a.block_rows()).filter(|&i| self.islands.is_alone(i)) {
-            let (d, n) = p.a.block(i);
-            x.v[d..d + n].copy_from_slice(&p.b[d..d + n]);
-            p.divide_block(i, &mut x.v);
-        }
-        let (islands, settings) = (&self.islands, &self.settings);
+    /// Solves the islands that are wanted.
+    fn solve_wanted(&mut self, p: &ContactProblem, x: &mut Solution, trace: &mut dyn Trace) -> SolveReport {
+        let (islands, settings, wanted) = (&self.islands, &self.settings, &self.wanted);
+        let n = islands.len();
         let (guess, lambda) = (&x.v, &x.lambda);
         let solve = |i: usize, lane: &mut Lane, trace: &mut dyn Trace| {
             let contacts = islands.contacts(i);
@@ -267,10 +263,18 @@ impl ContactSolver for Exact {
             }
             lane.report = if !islands.is_coupled(i) && lane.bodies.prepare(p, contacts) {
                 lane.form = Form::Bodies;
-                let mut report =
-                    Chain::new(&mut lane.bodies, &mut lane.buffers, settings, speed, trace).run(&mut lane.r);
-                if report.status == Status::Budget && lane.bodies.system_size() > settings.newton_size {
-                    lane.patch.mend(p, contacts, &mut lane.bodies, settings, &mut lane.r, &mut report, trace);
+                let large = lane.bodies.system_size() > settings.newton_size;
+                let mut report = SolveReport { status: Status::Budget, islands: 1, ..SolveReport::default() };
+                let warm = lane.r.iter().any(|r| *r != Vec3::ZERO);
+                // At rest a few contacts have changed since the last step: no need to sweep over all the others.
+                let (bodies, r) = (&mut lane.bodies, &mut lane.r);
+                if !(large && warm && lane.patch.mend(p, contacts, bodies, settings, r, &mut report, trace)) {
+                    let begun = report.factorizations;
+                    report = Chain::new(bodies, &mut lane.buffers, settings, speed, trace).run(r);
+                    report.factorizations += begun;
+                    if report.status == Status::Budget && large {
+                        lane.patch.mend(p, contacts, bodies, settings, r, &mut report, trace);
+                    }
                 }
                 report
             } else if islands.is_coupled(i) && lane.path.prepare(p, blocks, contacts) {
@@ -287,14 +291,15 @@ impl ContactSolver for Exact {
         };
         let lanes = &mut self.lanes[..n];
         if trace.wants() || n < 2 || p.contacts() < PARALLEL_CONTACTS || rayon::current_num_threads() < 2 {
-            for (i, lane) in lanes.iter_mut().enumerate() {
+            for (i, lane) in lanes.iter_mut().enumerate().filter(|(i, _)| wanted[*i]) {
                 solve(i, lane, trace);
             }
         } else {
-            lanes.par_iter_mut().enumerate().for_each(|(i, lane)| solve(i, lane, &mut ()));
+            let chosen = lanes.par_iter_mut().enumerate().filter(|(i, _)| wanted[*i]);
+            chosen.for_each(|(i, lane)| solve(i, lane, &mut ()));
         }
         let mut report = SolveReport { islands: n, ..SolveReport::default() };
-        for (i, lane) in self.lanes[..n].iter_mut().enumerate() {
+        for (i, lane) in self.lanes[..n].iter_mut().enumerate().filter(|(i, _)| wanted[*i]) {
             let contacts = self.islands.contacts(i);
             match lane.form {
                 Form::Soft => {
@@ -321,12 +326,72 @@ impl ContactSolver for Exact {
                 }
                 Form::Soft | Form::Singular => {}
             }
-            report.iterations = report.iterations.max(lane.report.iterations);
-            report.factorizations = report.factorizations.max(lane.report.factorizations);
-            report.velocity = report.velocity.max(lane.report.velocity);
-            merge_status(&mut report.status, &lane.report.status, contacts);
+            include(&mut report, &lane.report, |c| contacts[c] as usize);
         }
         report
+    }
+}
+
+impl ContactSolver for Exact {
+    fn name(&self) -> &'static str {
+        "exact"
+    }
+
+    fn solve(&mut self, p: &ContactProblem, x: &mut Solution, trace: &mut dyn Trace) -> SolveReport {
+        self.islands.find(p);
+        let n = self.islands.len();
+        x.v.resize(p.dofs(), 0.0);
+        if self.lanes.len() < n {
+            self.lanes.resize_with(n, Lane::default);
+        }
+        for i in (0..p.a.block_rows()).filter(|&i| self.islands.is_alone(i)) {
+            let (d, n) = p.a.block(i);
+            x.v[d..d + n].copy_from_slice(&p.b[d..d + n]);
+            p.divide_block(i, &mut x.v);
+        }
+        self.wanted.clear();
+        self.wanted.resize(n, true);
+        self.solve_wanted(p, x, trace)
+    }
+
+    fn solve_again(
+        &mut self,
+        p: &ContactProblem,
+        x: &mut Solution,
+        changed: &[u32],
+        before: &SolveReport,
+        trace: &mut dyn Trace,
+    ) -> SolveReport {
+        self.islands.find(p);
+        let (n, islands, settings) = (self.islands.len(), &self.islands, &self.settings);
+        let is_large = |i: usize| 6 * islands.blocks(i).len() > settings.newton_size;
+        if (0..n).any(|i| islands.is_coupled(i)) || !(0..n).any(is_large) {
+            return self.solve(p, x, trace);
+        }
+        if self.lanes.len() < n {
+            self.lanes.resize_with(n, Lane::default);
+        }
+        // Islands without a changed contact keep their answer, and what was said of it.
+        let mut all = SolveReport { iterations: 0, factorizations: 0, islands: n, ..before.clone() };
+        self.wanted.clear();
+        self.wanted.resize(n, false);
+        for &c in changed {
+            self.wanted[islands.of_contact(c as usize)] = true;
+        }
+        for i in (0..n).filter(|&i| is_large(i)) {
+            if self.wanted[i] {
+                self.part.clear();
+                self.part.extend(changed.iter().filter(|&&c| islands.of_contact(c as usize) == i));
+                let Lane { patch, report, .. } = &mut self.lanes[i];
+                if patch.fit(p, islands.contacts(i), &self.part, settings, x, report, trace) {
+                    include(&mut all, report, |c| patch.contact(c));
+                    self.wanted[i] = false;
+                }
+            }
+        }
+        let rest = self.solve_wanted(p, x, trace);
+        include(&mut all, &rest, |c| c);
+        all
     }
 }
 
@@ -350,22 +415,25 @@ fn is_large(
     largest > most_direct || !(few || sparse)
 }
 
-/// The worst status of all islands; contact indices become those of the whole problem.
-fn merge_status(all: &mut Status, one: &Status, contacts: &[u32]) {
+/// Adds the report on one island to that on all; `index` makes its contacts those of the whole problem.
+fn include(all: &mut SolveReport, one: &SolveReport, index: impl Fn(usize) -> usize) {
+    all.iterations = all.iterations.max(one.iterations);
+    all.factorizations = all.factorizations.max(one.factorizations);
+    all.velocity = all.velocity.max(one.velocity);
     let rank = |s: &Status| match s {
         Status::Converged => 0,
         Status::Floor => 1,
         Status::Budget => 2,
         Status::Infeasible(_) => 3,
     };
-    if let Status::Infeasible(some) = one {
-        let mut named: Vec<usize> = some.iter().map(|&c| contacts[c] as usize).collect();
-        if let Status::Infeasible(others) = all {
+    if let Status::Infeasible(some) = &one.status {
+        let mut named: Vec<usize> = some.iter().map(|&c| index(c)).collect();
+        if let Status::Infeasible(others) = &all.status {
             named.extend_from_slice(others);
             named.sort_unstable();
         }
-        *all = Status::Infeasible(named);
-    } else if rank(one) > rank(all) {
-        *all = one.clone();
+        all.status = Status::Infeasible(named);
+    } else if rank(&one.status) > rank(&all.status) {
+        all.status = one.status.clone();
     }
 }

@@ -211,6 +211,15 @@ impl Assembly {
         if !self.matrices {
             return;
         }
+        if let (Point::Node { block: i, .. }, Point::Node { block: j, .. }) = (a, b) {
+            // Nearly all pairs: one search, three by three.
+            let e = self.fq.entry(*i, *j).expect("the pattern holds every coupling");
+            add_transposed(self.fq.entry_mut(e), k);
+            if *d != Mat3::ZERO {
+                add_transposed(self.fv.entry_mut(e), d);
+            }
+            return;
+        }
         let rows: &[(usize, usize, Mat3)] = match *a {
             Point::Fixed => return,
             Point::Node { block, .. } => &[(block, 0, Mat3::IDENTITY)],
@@ -222,7 +231,9 @@ impl Assembly {
                 Point::Fixed => {}
                 Point::Node { block, .. } => {
                     add_part(&mut self.fq, row, (block, 0), &(*m * *k));
-                    add_part(&mut self.fv, row, (block, 0), &(*m * *d));
+                    if *d != Mat3::ZERO {
+                        add_part(&mut self.fv, row, (block, 0), &(*m * *d));
+                    }
                 }
                 Point::Rigid { block, arm, spin, .. } => {
                     let cross = -skew(arm);
@@ -272,6 +283,15 @@ pub fn add_part(m: &mut BlockMat, (i, ri): (usize, usize), (j, cj): (usize, usiz
     for r in 0..3 {
         for c in 0..3 {
             block[(3 * ri + r) * width + 3 * cj + c] += x.col(c)[r];
+        }
+    }
+}
+
+/// Adds a matrix of columns to nine numbers of rows.
+fn add_transposed(block: &mut [f64], x: &Mat3) {
+    for r in 0..3 {
+        for c in 0..3 {
+            block[3 * r + c] += x.col(c)[r];
         }
     }
 }

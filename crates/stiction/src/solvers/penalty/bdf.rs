@@ -47,6 +47,8 @@ pub struct Phase {
     pub e: Vec<f64>,
     /// w of the step before.
     pub u: Vec<f64>,
+    /// Nodes that the last step held by static friction, as (node, site): where the next one looks first.
+    pub stuck: Vec<(u32, u32)>,
 }
 
 impl Phase {
@@ -58,7 +60,8 @@ impl Phase {
             let l = inertia * Vec3::from_slice(&state.v[b.dof + 3..]);
             l.write_to_slice(&mut w[b.dof + 3..b.dof + 6]);
         }
-        Phase { state: state.clone(), u: w.clone(), w, e: state.v.iter().map(|v| h * v).collect() }
+        let e = state.v.iter().map(|v| h * v).collect();
+        Phase { state: state.clone(), u: w.clone(), w, e, stuck: Vec::new() }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Static friction by constraints where points stick, the penalty where they slide (section 4.3).
 
+use super::assembly::Frame;
 use super::bdf::Phase;
 use super::law::FrictionModel;
-use super::system::{Newton, System};
+use super::{Newton, System};
 use crate::error::StepError;
 use crate::linalg::Vec3;
 use crate::scene::Owner;
@@ -10,6 +11,8 @@ use crate::scene::Owner;
 /// A point that is let go slides on (17) with k_t this many times larger. With k_t itself it would start at zero friction,
 /// its neighbours would be overloaded and let go in turn, and at k_n ≤ 1e3 nothing would ever hold.
 pub(super) const RELEASED: f64 = 1e3;
+/// Rounds in which points may begin to stick.
+const ROUNDS_OF_HOLDING: usize = 4;
 /// Most rounds of letting go.
 const MOST_ROUNDS: usize = 20;
 
@@ -27,15 +30,32 @@ impl System {
             return Ok(());
         }
         let loose = self.settings.tolerance.sqrt() / self.settings.tolerance;
-        self.newton(from, d, step, loose, report)?;
-        self.hold_what_sticks();
-        for _ in 0..MOST_ROUNDS {
-            let solved = self.newton(from, d, step, loose, report)?;
-            if !solved || !self.let_go() {
+        if from.stuck.is_empty() {
+            self.newton(from, d, step, loose, report)?;
+        } else {
+            // What the last step held is held again unless it proves otherwise: at rest nothing is to be found out.
+            self.hold(&from.state, &from.stuck);
+        }
+        let warm = !from.stuck.is_empty();
+        let (mut solved, mut goal) = (true, loose);
+        for round in 0..MOST_ROUNDS {
+            if round > 0 || !warm {
+                // Points begin to stick in the first rounds only, so that none comes and goes.
+                let more = round < ROUNDS_OF_HOLDING && self.hold_what_sticks();
+                if !more && (round == 0 || !self.let_go()) {
+                    break;
+                }
+            }
+            goal = if warm && round == 0 { 1.0 } else { loose };
+            solved = self.newton(from, d, step, goal, report)?;
+            if !solved {
                 break;
             }
         }
-        if !self.newton(from, d, step, 1.0, report)? {
+        if solved && goal > 1.0 {
+            solved = self.newton(from, d, step, 1.0, report)?;
+        }
+        if !solved {
             // Rare: back to the penalty everywhere.
             self.held.fill(None);
             self.released.fill(false);
@@ -44,11 +64,24 @@ impl System {
         Ok(())
     }
 
-    /// Holds every node whose friction (17) is below the Coulomb limit.
-    fn hold_what_sticks(&mut self) {
+    /// Holds these nodes at these sites. Obstacles that hold are flat and stand still: their normal is the same everywhere.
+    pub(super) fn hold(&mut self, state: &crate::coords::State, stuck: &[(u32, u32)]) {
+        for &(node, site) in stuck {
+            let s = &self.sites.all[site as usize];
+            let (a, b) = (Frame::of(&self.model, state, s.a), Frame::of(&self.model, state, s.b));
+            self.held[node as usize] = Some((s.normal(&self.sites.obstacles[s.obstacle], &a, &b), site));
+        }
+    }
+
+    /// Holds every node whose friction (17) is below the Coulomb limit, unless it was let go; true when there were any.
+    fn hold_what_sticks(&mut self) -> bool {
+        let mut any = false;
         let kt = self.settings.stiffness * self.h;
         for k in 0..self.sites.all.len() {
             let Some(node) = self.can_hold(k) else { continue };
+            if self.released[k] || self.held[node.index()].is_some() {
+                continue;
+            }
             let s = &self.sites.all[k];
             let (a, b) = self.frames(s);
             let gap = s.gap(&self.sites.obstacles[s.obstacle], &a, &b);
@@ -60,8 +93,10 @@ impl System {
             let limit = self.sites.pairs[s.pair].mu1 * self.settings.stiffness * -gap;
             if kt * slip.length() < limit {
                 self.held[node.index()] = Some((n, k as u32));
+                any = true;
             }
         }
+        any
     }
 
     /// Lets go of nodes that are held by more than μ f_n, or that lost contact; true when there were any.
@@ -81,7 +116,7 @@ impl System {
             let reaction = inertia - Vec3::from_slice(&self.asm.f[node.dof..]);
             let reaction = reaction - n * n.dot(reaction);
             let limit = self.sites.pairs[s.pair].mu1 * self.normal_force(k as usize, &a, &b);
-            if reaction.length() > limit {
+            if limit <= 0.0 || reaction.length() > limit {
                 self.held[i] = None;
                 self.released[k as usize] = true;
                 any = true;
@@ -90,7 +125,7 @@ impl System {
         any
     }
 
-    fn normal_force(&self, k: usize, a: &super::Frame, b: &super::Frame) -> f64 {
+    fn normal_force(&self, k: usize, a: &Frame, b: &Frame) -> f64 {
         debug_assert!(matches!(self.sites.all[k].a, Owner::Node(_)));
         match self.site_force::<0>(k, a, b) {
             Some([side, _]) => {

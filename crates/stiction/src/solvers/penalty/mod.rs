@@ -2,8 +2,8 @@
 //!
 //! | paper | here |
 //! |---|---|
-//! | residual r(q) of BDF1 and BDF2 (1) | [`System`], weights and history in [`bdf`] |
-//! | Newton with a line search on ‖r‖ (3.1) | [`System::step`] |
+//! | residual r(q) of BDF1 and BDF2 (1) and its Jacobian | `residual.rs`, weights and history in [`bdf`] |
+//! | Newton with a line search on ‖r‖ (3.1) | [`System::step`] in `newton.rs` |
 //! | normal force (16), friction (17), (18), damping (21) | [`law`] |
 //! | contact points and obstacles (10) | [`site`] |
 //! | hybrid static friction (4.3) | `hybrid.rs` |
@@ -23,19 +23,24 @@
 
 mod assembly;
 pub mod bdf;
+mod control;
 mod elements;
 mod hybrid;
 mod joint;
 pub mod law;
+mod newton;
+mod residual;
 pub mod site;
 mod stepper;
 mod system;
 
 pub use assembly::{Assembly, Frame};
 pub use bdf::{Bdf, Phase};
+pub use control::{Control, ControlKind};
 pub use law::{ContactDamping, ContactLaw, FrictionModel};
+pub use newton::Newton;
 pub(crate) use stepper::PenaltyStepper;
-pub use system::{Control, ControlKind, Newton, System};
+pub use system::System;
 
 /// What the derivatives of [`crate::diff`] are made of.
 pub(crate) mod internals {

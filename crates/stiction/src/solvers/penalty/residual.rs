@@ -1,0 +1,199 @@
+//! The residual of a step and its exact Jacobian.
+
+use super::assembly::{Frame, add_part};
+use super::bdf::Phase;
+use super::control::ControlKind;
+use super::{System, elements, joint};
+use crate::linalg::{Mat3, Vec3};
+use crate::scene::Owner;
+
+impl System {
+    fn add_sites(&mut self) {
+        self.contacts = 0;
+        for k in 0..self.sites.all.len() {
+            let s = &self.sites.all[k];
+            let (a, b) = self.frames(s);
+            if s.gap(&self.sites.obstacles[s.obstacle], &a, &b) >= 0.0 {
+                continue;
+            }
+            self.contacts += 1;
+            if !self.asm.matrices {
+                if let Some(sides) = self.site_force::<0>(k, &a, &b) {
+                    self.asm.add_dual(&sides);
+                }
+                continue;
+            }
+            match a.variables() + b.variables() {
+                0..=6 => self.add_site::<6>(k, &a, &b),
+                7..=12 => self.add_site::<12>(k, &a, &b),
+                _ => self.add_site::<24>(k, &a, &b),
+            }
+        }
+    }
+
+    fn add_site<const N: usize>(&mut self, k: usize, a: &Frame, b: &Frame) {
+        if let Some(sides) = self.site_force::<N>(k, a, b) {
+            self.asm.add_dual(&sides);
+        }
+    }
+
+    /// Fills r at the increment `d`, and with `matrices` the Jacobians; returns ‖r‖₂.
+    pub(crate) fn evaluate(&mut self, from: &Phase, d: &[f64], step: usize, matrices: bool) -> f64 {
+        self.kin.place(&self.model, self.settings.scheme, self.h, from, d, &mut self.there, &mut self.w);
+        self.set_pressures();
+        self.asm.clear(matrices);
+        let (model, there, asm) = (&self.model, &self.there, &mut self.asm);
+        elements::add_solids(model, there, &mut self.vertices, asm);
+        elements::add_sheets(model, there, &mut self.vertices, asm);
+        elements::add_springs(model, there, &self.shifts, asm);
+        elements::add_forces(model, there, self.h, asm);
+        joint::add_joints(model, there, self.h, self.settings.joint_stiffness, &self.targets, asm);
+        for c in &self.controls {
+            let value = c.place(step).map_or(0.0, |k| c.values[k]);
+            match c.kind {
+                ControlKind::Force(owner, axis) => {
+                    elements::add_load(
+                        model,
+                        there,
+                        owner,
+                        (value * Vec3::AXES[axis], Vec3::ZERO, Vec3::ZERO),
+                        asm,
+                    );
+                }
+                ControlKind::Torque(body, axis) => {
+                    let load = (Vec3::ZERO, value * Vec3::AXES[axis], Vec3::ZERO);
+                    elements::add_load(model, there, Owner::Body(body), load, asm);
+                }
+                _ => {}
+            }
+        }
+        self.add_sites();
+
+        // r = M ((a₀ w + a₁ w⁻ + a₂ w⁼)/h − g) − f                                                     (1)
+        let [a0, a1, a2] = self.settings.scheme.rate().map(|a| a / self.h);
+        for i in 0..self.r.len() {
+            self.acceleration[i] = a0 * self.w[i] + a1 * from.w[i] + a2 * from.u[i];
+        }
+        for block in self.model.layout.blocks() {
+            for k in 0..3 {
+                self.acceleration[block.v + k] -= self.model.gravity[k];
+            }
+        }
+        self.mass.mul(&self.acceleration, &mut self.r);
+        for b in self.model.bodies.iter().filter(|b| b.block.is_some()) {
+            self.r[b.dof + 3..b.dof + 6].copy_from_slice(&self.acceleration[b.dof + 3..b.dof + 6]);
+        }
+        for i in 0..self.r.len() {
+            self.r[i] -= self.asm.f[i];
+        }
+        if matrices {
+            self.gq.clear();
+            self.gq.add_scaled(-1.0, &self.asm.fq);
+            self.gv.clear();
+            self.gv.add_scaled(-1.0, &self.asm.fv);
+            self.gv.add_scaled(a0, &self.mass);
+            for b in &self.model.bodies {
+                let Some(block) = b.block else { continue };
+                add_part(&mut self.gq, (block, 1), (block, 1), &(self.kin.w_by_q.turn[block] * a0));
+                add_part(&mut self.gv, (block, 1), (block, 1), &(self.kin.w_by_v.turn[block] * a0));
+            }
+        }
+        self.project_held(d, matrices);
+        self.r.iter().map(|x| x * x).sum::<f64>().sqrt()
+    }
+
+    /// Pressures of inflated solids at the time of the step's end.
+    fn set_pressures(&mut self) {
+        for s in &mut self.model.solids {
+            for (inflation, tets) in &s.inflations {
+                let pressure = inflation.at(self.there.t);
+                for &t in tets {
+                    s.elements.set_pressure(t as usize, pressure);
+                }
+            }
+        }
+    }
+
+    /// ∂r/∂d = G_q ∂q/∂d + G_v ∂v/∂d, held rows by their constraint; factored. False where it is singular.
+    pub(crate) fn factor(&mut self) -> bool {
+        self.rd.clear();
+        let blocks = self.model.layout.blocks();
+        for i in 0..blocks.len() {
+            let mut e = self.rd.entry(i, self.rd.columns(i)[0] as usize).expect("a column of this row");
+            for ((j, gq), (_, gv)) in self.gq.row(i).zip(self.gv.row(i)) {
+                let width = blocks[j].nv;
+                if width == 3 {
+                    let (by_q, by_v) = (self.kin.q_by_d.linear, self.kin.v_by_d.linear);
+                    for ((x, q), v) in self.rd.entry_mut(e).iter_mut().zip(gq).zip(gv) {
+                        *x = by_q * q + by_v * v;
+                    }
+                } else {
+                    for (block, by) in [(gq, &self.kin.q_by_d), (gv, &self.kin.v_by_d)] {
+                        for row in 0..block.len() / width / 3 {
+                            for column in 0..width / 3 {
+                                let m = part_of(block, width, row, column);
+                                add_part(&mut self.rd, (i, row), (j, column), &(m * by.part(j, column)));
+                            }
+                        }
+                    }
+                }
+                e += 1;
+            }
+        }
+        self.add_held_rows();
+        self.lu.factor(&self.rd)
+    }
+
+    /// r' = N r + s T d on held nodes: the normal part keeps its balance, the tangential part does not move (4.3).
+    fn project_held(&mut self, d: &[f64], matrices: bool) {
+        let scale = self.held_scale();
+        for (n, held) in self.model.nodes.iter().zip(&self.held) {
+            let Some((normal, _)) = *held else { continue };
+            let r = Vec3::from_slice(&self.r[n.dof..]);
+            let d = Vec3::from_slice(&d[n.dof..]);
+            let out = normal * normal.dot(r) + (d - normal * normal.dot(d)) * scale(n.mass);
+            out.write_to_slice(&mut self.r[n.dof..n.dof + 3]);
+            if matrices {
+                for m in [&mut self.gq, &mut self.gv] {
+                    let columns: Vec<u32> = m.columns(n.block).to_vec();
+                    for j in columns {
+                        let width = m.block(j as usize).1;
+                        let block = m.block_mut(n.block, j as usize).expect("a column of this row");
+                        for c in 0..width {
+                            let column = Vec3::new(block[c], block[width + c], block[2 * width + c]);
+                            let along = normal * normal.dot(column);
+                            for k in 0..3 {
+                                block[k * width + c] = along[k];
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Rows of held nodes in units of their inertia.
+    fn held_scale(&self) -> impl Fn(f64) -> f64 + use<> {
+        let h = self.h;
+        move |mass| mass / (h * h)
+    }
+
+    fn add_held_rows(&mut self) {
+        let scale = self.held_scale();
+        for k in 0..self.held.len() {
+            let Some((n, _)) = self.held[k] else { continue };
+            let node = &self.model.nodes[k];
+            let t = Mat3::IDENTITY - Mat3::from_cols(n * n.x, n * n.y, n * n.z);
+            add_part(&mut self.rd, (node.block, 0), (node.block, 0), &(t * scale(node.mass)));
+        }
+    }
+}
+
+/// A 3×3 part of a block of this width.
+fn part_of(block: &[f64], width: usize, row: usize, column: usize) -> Mat3 {
+    let col = |c: usize| {
+        let at = |r: usize| block[(3 * row + r) * width + 3 * column + c];
+        Vec3::new(at(0), at(1), at(2))
+    };
+    Mat3::from_cols(col(0), col(1), col(2))
+}
