@@ -164,7 +164,8 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     rows.push(
         Row::new("PBD: change of the force error from 100 to 200", change(sums[2][1], sums[3][1]), "")
             .against("0.41")
-            .at_least(0.2),
+            .at_least(0.2)
+            .because("ours grows with the substeps, probably because smaller ones damp less and this stepper has no damping of its own for the waves of the cable"),
     );
     let over = |k: usize| sums[3][1] / sums[k][1].max(f64::MIN_POSITIVE);
     rows.push(
