@@ -34,14 +34,14 @@ const MOST_TURN: f64 = 0.2617993877991494;
 const ALTERNATIONS: usize = 8;
 
 /// What becomes of a contact.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// Its gap is what it was solved for.
     Holds,
     /// It has slid off its feature.
     SlidOff,
-    /// To be replaced; the gap is the one at the end of the motion along the new normal.
-    Turned(Contact),
+    /// It was linearised anew; its gap is the one at the end of the motion along the new normal.
+    Turned,
 }
 
 /// Looks at contacts where a motion has led them.
@@ -137,7 +137,7 @@ impl Relinearizer {
         &mut self,
         model: &Model,
         (state, ahead): (&State, &State),
-        c: &Contact,
+        c: &mut Contact,
         clearance: f64,
     ) -> Verdict {
         let Some((found, thickness)) = self.look(model, (state, ahead), c) else { return Verdict::Holds };
@@ -160,7 +160,8 @@ impl Relinearizer {
         let (a, b) = (between(model, ahead, &c.a, &found.a, w), between(model, ahead, &c.b, &found.b, w));
         let point = 0.5 * (a.position(model, ahead) + b.position(model, ahead));
         let gap = frame.row(0).dot(way(&a, &b)) - thickness;
-        Verdict::Turned(Contact { a, b, frame, point, gap, ..*c })
+        *c = Contact { a, b, frame, point, gap, ..*c };
+        Verdict::Turned
     }
 
     /// Nearest points of the features of a contact at the end of the motion, and the thickness that its gap leaves out.

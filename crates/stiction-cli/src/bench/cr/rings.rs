@@ -27,7 +27,7 @@ pub const STIFF: Experiment = Experiment {
 
 /// Rings, steps, and how often methods are compared.
 fn pile(ctx: &Context, young: f64) -> Result<(Run, usize)> {
-    let (count, steps, every) = ctx.pick((8, 60, 4), (40, 300, 10));
+    let (count, steps, every) = ctx.pick((8, 60, 4), (40, 90, 10));
     let plan = Plan::new(1e-3, steps, every);
     Ok((run(ctx, &rings(count, young), &plan)?.1, every))
 }

@@ -84,19 +84,18 @@ impl VelocityStepper {
         let (contacts, lambda) = (&mut self.contacts, &self.solution.lambda);
         let mut changed = 0;
         let mut gone: Vec<ContactKey> = Vec::new();
-        for (i, c) in contacts.iter_mut().enumerate().filter(|(i, _)| lambda[*i].x > 0.0) {
-            debug_assert!(i < lambda.len(), "contacts come before joints");
+        // Contacts come before joints, so that both lists begin together.
+        for (c, _) in contacts.iter_mut().zip(lambda).filter(|(_, l)| l.x > 0.0) {
             let clearance = guard::clearance(model, c);
             match relinearizer.judge(model, (state, &self.ahead), c, clearance) {
                 Verdict::Holds => continue,
                 Verdict::SlidOff => gone.push(c.key),
-                Verdict::Turned(new) => {
+                Verdict::Turned => {
                     let ((arm_a, v_a), (arm_b, v_b)) = (
-                        row_velocity(model, state, &self.ahead, &new.a, &new.b, new.point, h),
-                        row_velocity(model, state, &self.ahead, &new.b, &new.a, new.point, h),
+                        row_velocity(model, state, &self.ahead, &c.a, &c.b, c.point, h),
+                        row_velocity(model, state, &self.ahead, &c.b, &c.a, c.point, h),
                     );
-                    *c = new;
-                    c.gap -= h * new.normal().dot(v_a - v_b);
+                    c.gap -= h * c.normal().dot(v_a - v_b);
                     let arms: (ContactKey, [Vec3; 2]) = (c.key, [arm_a, arm_b]);
                     match self.late.binary_search_by(|l| l.0.cmp(&c.key)) {
                         Ok(at) => self.late[at] = arms,
@@ -107,7 +106,7 @@ impl VelocityStepper {
             changed += 1;
         }
         if changed > 0 {
-            // Forces of contacts that stay are the guess, in the frames in which they were found.
+            // The guess: multipliers as they are, in frames that have turned.
             self.collect_forces(model);
             self.contacts.retain(|c| gone.binary_search(&c.key).is_err());
         }
