@@ -13,6 +13,7 @@ mod failure;
 mod grad;
 mod info;
 mod loopback;
+mod memory;
 mod mesh;
 mod movie;
 mod optimize;

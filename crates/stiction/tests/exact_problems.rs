@@ -184,3 +184,27 @@ fn masses_scale_out() {
         }
     }
 }
+
+/// What comes late in a large island is solved around it: the answer is as good as that of a solve of the whole, and what
+/// is far away stays as it was, to the bit.
+#[test]
+fn a_late_contact_moves_what_is_near_and_nothing_else() {
+    let mut p = samples::wall_with_speed(3, 60, 0.6, 0.0, 5);
+    let mut solver = Exact::new(Settings { newton_size: 60, ..Settings::realtime() });
+    let mut x = cold(&p);
+    let before = solver.solve(&p, &mut x, &mut ());
+    let old = x.clone();
+    let late = p.contacts() - 1;
+    p.bias[late].x -= 0.2;
+    let hurt = residual::measure(&p, &x).natural;
+    solver.solve_again(&p, &mut x, &[late as u32], &before, &mut ());
+    let mut whole = old.clone();
+    solver.solve(&p, &mut whole, &mut ());
+    let (near, all) = (residual::measure(&p, &x), residual::measure(&p, &whole));
+    assert!(near.momentum <= 1e-10, "velocities do not belong to the impulses: {near:?}");
+    assert!(hurt > 0.1, "{hurt}");
+    assert!(near.natural <= 1.1 * all.natural, "{near:?}, the whole: {all:?}");
+    // The left half of the bottom row.
+    assert_eq!(x.lambda[..100], old.lambda[..100]);
+    assert_ne!(x.lambda, old.lambda);
+}

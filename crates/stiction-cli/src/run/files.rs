@@ -35,7 +35,7 @@ fn end_row<'a>(line: &mut String, numbers: impl IntoIterator<Item = &'a f64>) {
 /// Frames per second of simulation, unless asked for otherwise: as many as a screen shows.
 pub const DEFAULT_RATE: f64 = 60.0;
 
-const REPORT_COLUMNS: [&str; 21] = [
+const REPORT_COLUMNS: [&str; 24] = [
     "step",
     "t",
     "contacts",
@@ -56,6 +56,9 @@ const REPORT_COLUMNS: [&str; 21] = [
     "potential",
     "elastic",
     "total_energy",
+    "impacts",
+    "held_back",
+    "impacts_left",
     "wall",
 ];
 
@@ -107,6 +110,9 @@ impl RunFiles {
             r.energy.potential,
             r.energy.elastic,
             r.energy.total(),
+            r.impacts as f64,
+            r.held_back,
+            r.impacts_left as f64,
             r.times.total(),
         ];
         end_row(line, numbers.iter().chain(&r.times.to_array()));

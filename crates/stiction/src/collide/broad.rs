@@ -56,6 +56,20 @@ impl Sweep {
         }
     }
 
+    /// The same for pairs of which at least one shape is `sought`: each of these against all others, which is best where
+    /// they are few.
+    pub fn pairs_of(&self, sought: impl Fn(u32) -> bool, mut found: impl FnMut(u32, u32)) {
+        for (i, a) in self.bounds.iter().enumerate().filter(|(_, a)| sought(a.shape)) {
+            for (j, b) in self.bounds.iter().enumerate() {
+                let meet = (0..3).all(|axis| a.overlaps_along(b, axis));
+                // A pair of two that are sought counts for the first.
+                if meet && i != j && (i < j || !sought(b.shape)) {
+                    found(a.shape.min(b.shape), a.shape.max(b.shape));
+                }
+            }
+        }
+    }
+
     /// Sorts the boxes into strips of twice their mean width, but no more than √n: a box may lie in many.
     fn fill_strips(&mut self, axis: usize) {
         let Sweep { bounds, ends, items } = self;
@@ -148,6 +162,12 @@ mod tests {
             got.sort_unstable();
             assert_eq!(got, want);
             assert!(!want.is_empty());
+            let sought = |s: u32| s % 7 == 3;
+            want.retain(|(a, b)| sought(*a) || sought(*b));
+            got.clear();
+            sweep.pairs_of(sought, |a, b| got.push((a, b)));
+            got.sort_unstable();
+            assert_eq!(got, want);
         }
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct Cover {
     pub tree: Tree,
     /// Vertices of each leaf, some of them twice.
     corners: Vec<[u32; 3]>,
-    spans: Vec<Span>,
+    spans_of_leaves: Vec<Span>,
 }
 
 impl Cover {
@@ -59,19 +59,21 @@ impl Cover {
             0.5 * (span.min + span.max)
         };
         let middles: Vec<Vec3> = corners.iter().map(middle).collect();
-        Cover { leaves, tree: Tree::new(&middles), corners, spans: Vec::new() }
+        Cover { leaves, tree: Tree::new(&middles), corners, spans_of_leaves: Vec::new() }
     }
 
     /// Fits the boxes to those of the vertices.
     pub fn fit(&mut self, boxes: &[Span]) {
-        self.spans.clear();
-        let span = |c: &[u32; 3]| c.iter().fold(Span::EMPTY, |s, k| s.and(boxes[*k as usize]));
-        self.spans.extend(self.corners.iter().map(span));
-        self.tree.fit(&self.spans);
+        let mut spans = std::mem::take(&mut self.spans_of_leaves);
+        self.spans(boxes, &mut spans);
+        self.tree.fit(&spans);
+        self.spans_of_leaves = spans;
     }
 
-    /// The box of a leaf.
-    pub fn span(&self, leaf: u32) -> &Span {
-        &self.spans[leaf as usize]
+    /// Boxes of the leaves from those of the vertices.
+    pub fn spans(&self, boxes: &[Span], spans: &mut Vec<Span>) {
+        spans.clear();
+        let span = |c: &[u32; 3]| c.iter().fold(Span::EMPTY, |s, k| s.and(boxes[*k as usize]));
+        spans.extend(self.corners.iter().map(span));
     }
 }

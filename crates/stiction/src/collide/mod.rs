@@ -2,6 +2,7 @@
 
 mod boxes;
 mod broad;
+mod candidates;
 pub mod ccd;
 mod clip;
 mod continuous;
@@ -31,6 +32,7 @@ mod tree;
 pub use continuous::{Continuous, Hit};
 pub use distance::{Distance, SignedDistance};
 pub use inspect::{Inspection, inspect};
+pub(crate) use nearest::{on_segments, on_triangle};
 pub use overlap::{Overlap, overlaps};
 pub use rigid::Collider;
 
@@ -48,6 +50,20 @@ fn for_each<T: Send>(items: &mut [T], shared: bool, f: impl Fn(&mut T) + Sync + 
         items.par_iter_mut().for_each(f);
     } else {
         items.iter_mut().for_each(f);
+    }
+}
+
+/// Does something to each item with its partner, on several threads where `shared`. The result is the same.
+fn for_each_with<T: Send, U: Sync>(
+    items: &mut [T],
+    with: &[U],
+    shared: bool,
+    f: impl Fn(&mut T, &U) + Sync + Send,
+) {
+    if shared {
+        items.par_iter_mut().zip(with).for_each(|(t, u)| f(t, u));
+    } else {
+        items.iter_mut().zip(with).for_each(|(t, u)| f(t, u));
     }
 }
 

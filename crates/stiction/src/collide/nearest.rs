@@ -4,7 +4,7 @@ use crate::linalg::Vec3;
 
 /// Where on a triangle a point lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     Inside,
     /// On the edge between corners k and k + 1.
     Edge(usize),
@@ -12,7 +12,7 @@ pub(super) enum Place {
 }
 
 /// The point of triangle abc nearest to p: weights of the corners, and on which feature it lies.
-pub(super) fn on_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> ([f64; 3], Place) {
+pub(crate) fn on_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> ([f64; 3], Place) {
     let (ab, ac, ap) = (b - a, c - a, p - a);
     let (d1, d2) = (ab.dot(ap), ac.dot(ap));
     if d1 <= 0.0 && d2 <= 0.0 {
@@ -66,7 +66,7 @@ pub(super) fn on_lines(p: Vec3, d: Vec3, q: Vec3, e: Vec3, least: f64) -> Option
 ///
 /// Each end against the other segment, and the lines where both nearest points lie within: no choice depends on how
 /// nearly parallel they are.
-pub(super) fn on_segments([p, p_end]: [Vec3; 2], [q, q_end]: [Vec3; 2]) -> (f64, f64) {
+pub(crate) fn on_segments([p, p_end]: [Vec3; 2], [q, q_end]: [Vec3; 2]) -> (f64, f64) {
     let (d, e) = (p_end - p, q_end - q);
     let along = |x: Vec3, from: Vec3, d: Vec3| quotient((x - from).dot(d).max(0.0), d.length_squared());
     let ends =

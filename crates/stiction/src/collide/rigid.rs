@@ -24,6 +24,8 @@ const MARGIN: f64 = 0.02;
 const FARTHEST: f64 = 2.0;
 /// Touches of a pair nearer to each other than this share of its size, with the same normal, are one.
 pub(super) const SAME_PLACE: f64 = 1e-9;
+/// So few are compared with all others, one by one.
+const FEW: usize = 32;
 /// Pairs that one thread takes at a time.
 const CHUNK: usize = 64;
 /// From this many pairs on the work is shared out.
@@ -48,6 +50,8 @@ pub struct Collider {
     pub(super) met: Vec<(ContactKey, [Vec3; 2])>,
     /// Bodies that sleep; nobody where it is empty.
     asleep: Vec<bool>,
+    /// Owners one of whom a pair must have; any where it is empty.
+    among: Vec<bool>,
 }
 
 /// Where an owner is and how it moves within the step.
@@ -118,6 +122,7 @@ impl Collider {
             workers: vec![Worker::default()],
             met: Vec::new(),
             asleep: Vec::new(),
+            among: Vec::new(),
         }
     }
 
@@ -125,6 +130,18 @@ impl Collider {
     pub fn set_asleep(&mut self, asleep: impl Iterator<Item = bool>) {
         self.asleep.clear();
         self.asleep.extend(asleep);
+    }
+
+    /// Seeks contacts of rigid shapes and particles only where one of these bodies or nodes takes part (bodies first, in
+    /// their order, then nodes), until [`seek_everywhere`](Collider::seek_everywhere).
+    pub fn seek_at(&mut self, owners: &[bool]) {
+        self.among.clear();
+        self.among.extend_from_slice(owners);
+    }
+
+    /// Seeks contacts of everything with everything.
+    pub fn seek_everywhere(&mut self) {
+        self.among.clear();
     }
 
     /// All contacts that may act within the next `h` seconds, sorted by key.
@@ -209,7 +226,7 @@ impl Collider {
 
     /// Pairs of shapes that come near each other within the step, sorted.
     pub(super) fn find_pairs(&mut self, model: &Model, h: f64) {
-        let Collider { sweep, pairs, frames, poses, boxes, sizes, .. } = self;
+        let Collider { sweep, pairs, frames, poses, boxes, sizes, among, .. } = self;
         sweep.bounds.clear();
         pairs.clear();
         let fall = model.gravity.length() * h * h;
@@ -230,6 +247,7 @@ impl Collider {
             let (min, max) = (min.min(min + travel), max.max(max + travel));
             sweep.bounds.push(Bounds { min, max, shape: i as u32 });
         }
+        let sought = |o| among.is_empty() || among[owner_index(model, o)];
         let collide = |a: u32, b: u32| {
             let (a, b) = (model.shapes[a as usize].owner, model.shapes[b as usize].owner);
             let free = |o| frames[owner_index(model, o)].moves_freely;
@@ -239,21 +257,29 @@ impl Collider {
                 one.sleeps && !two.sleeps && (two.v != Vec3::ZERO || two.w != Vec3::ZERO)
             };
             a != b
+                && (sought(a) || sought(b))
                 && !both_soft(model, a, b)
                 && !model.are_near_links(a, b)
                 && (free(a) || free(b) || stirs(a, b) || stirs(b, a))
                 && rule(model, a, b).is_none_or(|r| r.collide)
                 && model.masks_allow(a, b)
         };
-        sweep.pairs(|a, b| {
+        let keep = |a: u32, b: u32| {
             if collide(a, b) {
                 pairs.push((a, b));
             }
-        });
+        };
+        let few = !among.is_empty() && among.iter().filter(|s| **s).count() <= FEW;
+        match few {
+            true => sweep.pairs_of(|s| sought(model.shapes[s as usize].owner), keep),
+            false => sweep.pairs(keep),
+        }
         // Planes have no box: a sphere about each centre of mass against the half-space.
         for (i, plane) in model.shapes.iter().enumerate().filter(|(_, s)| !s.reach.is_finite()) {
             let n = poses[i].rotation * Vec3::Z;
-            for (j, s) in model.shapes.iter().enumerate() {
+            for (j, s) in
+                model.shapes.iter().enumerate().filter(|(_, s)| sought(s.owner) || sought(plane.owner))
+            {
                 let f = &frames[owner_index(model, s.owner)];
                 let height = n.dot(f.pose.translation - poses[i].translation) - s.reach;
                 let near = s.reach.is_finite() && height <= prediction(model, h, sizes, frames, (i, j)).0;

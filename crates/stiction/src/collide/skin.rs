@@ -73,6 +73,8 @@ pub(super) struct Skin {
     /// Box of the whole motion, margins apart.
     pub min: Vec3,
     pub max: Vec3,
+    /// Largest speed of a vertex [m/s].
+    pub fastest: f64,
 }
 
 impl Skin {
@@ -203,6 +205,7 @@ impl Skin {
             vertex_normal: vec![Vec3::ZERO; points],
             min: Vec3::INFINITY,
             max: Vec3::NEG_INFINITY,
+            fastest: 0.0,
         }
     }
 
@@ -230,20 +233,24 @@ impl Skin {
         self.make_box(h);
     }
 
-    /// The same with velocities that lead straight to another state.
+    /// Takes positions, and velocities that lead straight to another state; normals stay as they are.
     pub fn place_between(&mut self, model: &Model, state: &State, ahead: &State, h: f64) {
-        self.place(model, ahead, 0.0);
-        self.end.clone_from(&self.x);
-        self.place(model, state, 0.0);
-        for &k in &self.vertices {
-            self.v[k as usize] = (self.end[k as usize] - self.x[k as usize]) / h;
+        let (mut x, mut end) = (std::mem::take(&mut self.x), std::mem::take(&mut self.end));
+        end.resize(x.len(), Vec3::ZERO);
+        self.positions(model, state, &mut x);
+        self.positions(model, ahead, &mut end);
+        for ((v, x), end) in self.v.iter_mut().zip(&x).zip(&end) {
+            *v = (*end - *x) / h;
         }
+        (self.x, self.end) = (x, end);
         self.make_box(h);
     }
 
     fn make_box(&mut self, h: f64) {
         (self.min, self.max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        self.fastest = 0.0;
         for &k in &self.vertices {
+            self.fastest = self.fastest.max(self.v[k as usize].length());
             let (x, end) = (self.x[k as usize], self.x[k as usize] + self.v[k as usize] * h);
             self.min = self.min.min(x).min(end);
             self.max = self.max.max(x).max(end);
@@ -389,13 +396,20 @@ impl Skin {
         }
     }
 
-    /// Velocity of a vertex over the step [m/s].
-    pub fn point_velocity(&self, model: &Model, state: &State, k: u32, h: f64) -> Vec3 {
+    /// Where the velocities of a state lead the vertices, which are at `x`, within `h` seconds [m].
+    pub fn ends(&self, model: &Model, state: &State, h: f64, x: &[Vec3], end: &mut [Vec3]) {
         match self.source {
-            Source::Soft(id) => velocity(&model.solids[id.index()].vertices[k as usize], model, state, h),
+            Source::Soft(id) => {
+                let anchors = &model.solids[id.index()].vertices;
+                for &k in &self.vertices {
+                    end[k as usize] = x[k as usize] + velocity(&anchors[k as usize], model, state, h) * h;
+                }
+            }
             Source::Rigid(owner) => {
                 let (pose, v, w) = motion(owner, model, state, h);
-                v + w.cross(pose.rotation * self.local[k as usize])
+                for ((end, x), p) in end.iter_mut().zip(x).zip(&self.local) {
+                    *end = *x + (v + w.cross(pose.rotation * *p)) * h;
+                }
             }
         }
     }

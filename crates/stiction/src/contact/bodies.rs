@@ -171,21 +171,25 @@ impl Bodies {
         true
     }
 
-    /// Changes b so that the impulses `r` lead to the velocities `v`: impulses that are not among these contacts are
-    /// part of `b` then.
-    pub fn start_from(&mut self, v: &[f64], r: &[Vec3]) {
-        for (w, b) in self.free_velocity.iter_mut().zip(&self.bodies) {
-            let d = b.dof as usize;
-            w.lin = Vec3::from_slice(&v[d..]);
-            if b.rigid {
-                w.ang = Vec3::from_slice(&v[d + 3..]);
+    /// Changes b so that the impulses `r` lead the bodies for which `keeps` holds (by block) to the velocities `v`:
+    /// impulses that are not among these contacts are part of `b` then. Other bodies must have no such impulses.
+    pub fn start_from(&mut self, v: &[f64], r: &[Vec3], keeps: impl Fn(usize) -> bool) {
+        self.work.clear();
+        self.work.resize(self.bodies.len(), Vec6::ZERO);
+        let mut given = std::mem::take(&mut self.work);
+        for (c, r) in r.iter().enumerate() {
+            self.push_bodies(c, *r, &mut given);
+        }
+        for ((w, g), b) in self.free_velocity.iter_mut().zip(&given).zip(&self.bodies) {
+            if keeps(b.block as usize) {
+                let d = b.dof as usize;
+                w.lin = Vec3::from_slice(&v[d..]) - g.lin;
+                if b.rigid {
+                    w.ang = Vec3::from_slice(&v[d + 3..]) - g.ang;
+                }
             }
         }
-        let mut free = std::mem::take(&mut self.free_velocity);
-        for (c, r) in r.iter().enumerate() {
-            self.push_bodies(c, -*r, &mut free);
-        }
-        self.free_velocity = free;
+        self.work = given;
         for c in 0..r.len() {
             self.free[c] = self.relative(c, &self.free_velocity) + self.bias[c];
         }

@@ -136,6 +136,11 @@ impl Islands {
         self.contacts.get(i)
     }
 
+    /// The island of contact `c`.
+    pub fn of_contact(&self, c: usize) -> usize {
+        self.of_contact[c] as usize
+    }
+
     /// Blocks of island `i`, ascending.
     pub fn blocks(&self, i: usize) -> &[u32] {
         self.blocks.get(i)

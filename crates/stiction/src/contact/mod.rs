@@ -14,6 +14,8 @@ pub mod islands;
 mod jacobian;
 pub mod law;
 pub mod local;
+pub(crate) mod near;
+pub mod path;
 pub mod residual;
 pub mod samples;
 pub mod soft_samples;

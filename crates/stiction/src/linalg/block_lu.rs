@@ -228,7 +228,7 @@ fn merge_without(a: &[u32], b: &[u32], x: u32, y: u32, out: &mut Vec<u32>) {
 }
 
 #[inline(always)]
-fn subtract_product(c: &mut Mat6, a: &Mat6, b: &Mat6) {
+pub(crate) fn subtract_product(c: &mut Mat6, a: &Mat6, b: &Mat6) {
     for i in 0..6 {
         let mut row = c.0[i];
         for k in 0..6 {
@@ -241,7 +241,7 @@ fn subtract_product(c: &mut Mat6, a: &Mat6, b: &Mat6) {
     }
 }
 
-fn product(a: &Mat6, b: &Mat6) -> Mat6 {
+pub(crate) fn product(a: &Mat6, b: &Mat6) -> Mat6 {
     let mut c = Mat6::ZERO;
     for i in 0..6 {
         for k in 0..6 {
@@ -268,7 +268,7 @@ fn subtract_vector(y: &mut [f64; 6], a: &Mat6, x: &[f64; 6]) {
 ///
 /// Rows of a rigid body differ in unit, kg and kg·m²: pivots are compared in the scale of the diagonal, so that the
 /// unit of length makes no difference.
-fn invert(a: &Mat6) -> Option<Mat6> {
+pub(crate) fn invert(a: &Mat6) -> Option<Mat6> {
     let mut m = a.0;
     let mut weight = [0.0; 6];
     for (i, w) in weight.iter_mut().enumerate() {

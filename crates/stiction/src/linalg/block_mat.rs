@@ -5,6 +5,9 @@
 
 use crate::coords::Layout;
 
+/// Block rows of a product that one thread takes at least.
+const SHARED_ROWS: usize = 1024;
+
 /// A square matrix of the velocity space in blocks; block (i, j) is `nv_i × nv_j`, row-major.
 ///
 /// Invariants: columns of a row ascend, the diagonal block is always present, and the pattern is symmetric.
@@ -188,22 +191,65 @@ impl BlockMat {
         &self.values
     }
 
-    /// y = A x.
+    /// y = A x. Large products are shared out by rows, so that any number of threads gives the same bits.
     pub fn mul(&self, x: &[f64], y: &mut [f64]) {
-        for i in 0..self.block_rows() {
-            let (di, ni) = self.block(i);
-            y[di..di + ni].fill(0.0);
-            for (j, block) in self.row(i) {
-                let (dj, nj) = self.block(j);
+        self.mul_rows(0..self.block_rows(), x, y);
+    }
+
+    /// The rows of a product; `y` holds those rows alone.
+    fn mul_rows(&self, rows: std::ops::Range<usize>, x: &[f64], y: &mut [f64]) {
+        if rows.len() > SHARED_ROWS {
+            let middle = rows.start + rows.len() / 2;
+            let (lower, upper) = y.split_at_mut((self.dof[middle] - self.dof[rows.start]) as usize);
+            rayon::join(
+                || self.mul_rows(rows.start..middle, x, lower),
+                || self.mul_rows(middle..rows.end, x, upper),
+            );
+            return;
+        }
+        let mut at = 0;
+        for i in rows {
+            let ni = self.width[i] as usize;
+            let (first, end) = (self.row_start[i] as usize, self.row_start[i + 1] as usize);
+            let y = &mut y[at..at + ni];
+            at += ni;
+            if ni == 3 {
+                self.mul_row3(first..end, x, y);
+                continue;
+            }
+            y.fill(0.0);
+            for e in first..end {
+                let (dj, nj) = self.block(self.col[e] as usize);
+                let block = self.entry_values(e);
                 for r in 0..ni {
                     let mut s = 0.0;
                     for c in 0..nj {
                         s += block[r * nj + c] * x[dj + c];
                     }
-                    y[di + r] += s;
+                    y[r] += s;
                 }
             }
         }
+    }
+
+    /// A row of three: nodes, mostly beside nodes.
+    #[inline]
+    fn mul_row3(&self, entries: std::ops::Range<usize>, x: &[f64], y: &mut [f64]) {
+        let (mut y0, mut y1, mut y2) = (0.0, 0.0, 0.0);
+        for e in entries {
+            let (dj, nj) = self.block(self.col[e] as usize);
+            let block = self.entry_values(e);
+            if let (Ok(b), 3) = (<&[f64; 9]>::try_from(block), nj) {
+                let x = &x[dj..dj + 3];
+                y0 += b[0] * x[0] + b[1] * x[1] + b[2] * x[2];
+                y1 += b[3] * x[0] + b[4] * x[1] + b[5] * x[2];
+                y2 += b[6] * x[0] + b[7] * x[1] + b[8] * x[2];
+            } else {
+                let row = |r: usize| (0..nj).map(|c| block[r * nj + c] * x[dj + c]).sum::<f64>();
+                (y0, y1, y2) = (y0 + row(0), y1 + row(1), y2 + row(2));
+            }
+        }
+        (y[0], y[1], y[2]) = (y0, y1, y2);
     }
 
     fn entry_values(&self, e: usize) -> &[f64] {
@@ -245,6 +291,39 @@ mod tests {
         assert!(!BlockMat::with_pattern(&layout, &[(1, 0)]).is_block_diagonal());
         assert!(!mixed().is_block_diagonal());
         assert!(mixed().block_mut(0, 1).is_none() && mixed().block_mut(0, 2).is_some());
+    }
+
+    #[test]
+    fn a_shared_product_is_that_of_its_rows() {
+        let mut layout = Layout::new();
+        let n = 3 * SHARED_ROWS as u32;
+        (0..n).for_each(|k| {
+            layout.push(if k % 100 == 7 { BlockKind::Rigid } else { BlockKind::Node });
+        });
+        let pairs: Vec<(u32, u32)> = (1..n).map(|k| (k, k - 1)).collect();
+        let mut m = BlockMat::with_pattern(&layout, &pairs);
+        for (k, value) in m.values.iter_mut().enumerate() {
+            *value = ((k * 7919) % 1000) as f64 * 1e-3 - 0.4;
+        }
+        let x: Vec<f64> = (0..m.rows()).map(|k| (k as f64 * 0.37).sin()).collect();
+        let mut y = vec![f64::NAN; m.rows()];
+        m.mul(&x, &mut y);
+        for i in 0..m.block_rows() {
+            let (d, w) = m.block(i);
+            let mut row = vec![f64::NAN; w];
+            m.mul_rows(i..i + 1, &x, &mut row);
+            assert_eq!(y[d..d + w], row, "row {i}");
+            for r in 0..w {
+                let plain: f64 = m
+                    .row(i)
+                    .map(|(j, b)| {
+                        let (dj, nj) = m.block(j);
+                        (0..nj).map(|c| b[r * nj + c] * x[dj + c]).sum::<f64>()
+                    })
+                    .sum();
+                assert!((plain - row[r]).abs() < 1e-12, "row {i}");
+            }
+        }
     }
 
     #[test]

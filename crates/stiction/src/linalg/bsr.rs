@@ -66,30 +66,7 @@ impl SymBsr {
         let n = self.rows();
         let (x, _) = x.as_chunks::<3>();
         let (y, _) = y.as_chunks_mut::<3>();
-        let (x, y) = (&x[..n], &mut y[..n]);
-        y.fill([0.0; 3]);
-        for i in 0..n {
-            let xi = x[i];
-            let d = &self.diagonal[i];
-            let mut s = [0.0; 3];
-            for r in 0..3 {
-                s[r] = d[3 * r] * xi[0] + d[3 * r + 1] * xi[1] + d[3 * r + 2] * xi[2];
-            }
-            let range = self.row_start[i] as usize..self.row_start[i + 1] as usize;
-            for (&j, m) in self.col[range.clone()].iter().zip(&self.upper[range]) {
-                let xj = &x[j as usize];
-                let yj = &mut y[j as usize];
-                for r in 0..3 {
-                    s[r] += m[3 * r] * xj[0] + m[3 * r + 1] * xj[1] + m[3 * r + 2] * xj[2];
-                }
-                for c in 0..3 {
-                    yj[c] += m[c] * xi[0] + m[3 + c] * xi[1] + m[6 + c] * xi[2];
-                }
-            }
-            for r in 0..3 {
-                y[i][r] += s[r];
-            }
-        }
+        self.mul_rows((0, n), &x[..n], &mut y[..n], &mut []);
     }
 }
 
@@ -99,9 +76,10 @@ const PIECES: usize = 8;
 /// Buffers of [`SymBsr::mul_shared`].
 #[derive(Clone, Debug, Default)]
 pub struct Pieces {
-    /// First row of each piece, and one past the last row that it writes to.
-    range: Vec<(usize, usize)>,
-    buffer: Vec<Vec<[f64; 3]>>,
+    /// First row of each piece.
+    first: Vec<usize>,
+    /// What a piece gives to rows of later ones, from the first row after its own on.
+    tail: Vec<Vec<[f64; 3]>>,
 }
 
 impl SymBsr {
@@ -110,75 +88,154 @@ impl SymBsr {
         let n = self.rows();
         let (x, _) = x.as_chunks::<3>();
         let (y, _) = y.as_chunks_mut::<3>();
-        if pieces.range.len() != PIECES + 1 || pieces.range[PIECES].0 != n {
+        let (x, y) = (&x[..n], &mut y[..n]);
+        if pieces.first.len() != PIECES + 1 || pieces.first[PIECES] != n {
             self.cut(pieces);
         }
-        let range = &pieces.range;
-        pieces.buffer.par_iter_mut().enumerate().for_each(|(k, buffer)| {
-            let (first, last, until) = (range[k].0, range[k + 1].0, range[k].1);
-            buffer.clear();
-            buffer.resize(until - first, [0.0; 3]);
-            self.mul_rows(first, last, x, buffer);
+        let (first, tail) = (&pieces.first, &mut pieces.tail);
+        let mut own: [&mut [[f64; 3]]; PIECES] = Default::default();
+        let mut rest = &mut *y;
+        for (k, own) in own.iter_mut().enumerate() {
+            (*own, rest) = rest.split_at_mut(first[k + 1] - first[k]);
+        }
+        own.par_iter_mut().zip(tail.par_iter_mut()).enumerate().for_each(|(k, (own, tail))| {
+            self.mul_rows((first[k], first[k + 1]), x, own, tail);
         });
-        let (range, buffer) = (&pieces.range, &pieces.buffer);
-        y[..n].par_chunks_mut(n.div_ceil(PIECES).max(1)).enumerate().for_each(|(part, y)| {
-            let first = part * n.div_ceil(PIECES).max(1);
-            y.fill([0.0; 3]);
-            for (k, buffer) in buffer.iter().enumerate() {
-                let (from, until) = (range[k].0.max(first), range[k].1.min(first + y.len()));
-                for i in from..until {
-                    for c in 0..3 {
-                        y[i - first][c] += buffer[i - range[k].0][c];
-                    }
+        for (k, tail) in tail.iter().enumerate() {
+            for (y, t) in y[first[k + 1]..].iter_mut().zip(tail) {
+                for c in 0..3 {
+                    y[c] += t[c];
                 }
             }
-        });
+        }
     }
 
     /// Rows of about equal numbers of blocks, and how far each piece reaches.
     fn cut(&self, pieces: &mut Pieces) {
         let n = self.rows();
         let all = self.col.len() + n;
-        pieces.range.clear();
+        pieces.first.clear();
         let mut row = 0;
         for k in 0..=PIECES {
             while row < n && (self.row_start[row] as usize + row) * PIECES < k * all {
                 row += 1;
             }
-            pieces.range.push((if k == PIECES { n } else { row }, 0));
+            pieces.first.push(if k == PIECES { n } else { row });
         }
+        pieces.tail.resize_with(PIECES, Vec::new);
         for k in 0..PIECES {
-            let (first, last) = (pieces.range[k].0, pieces.range[k + 1].0);
+            let (first, last) = (pieces.first[k], pieces.first[k + 1]);
             let blocks = self.row_start[first] as usize..self.row_start[last] as usize;
             let reach = self.col[blocks].iter().map(|&c| c as usize + 1).max().unwrap_or(0);
-            pieces.range[k].1 = reach.max(last);
+            pieces.tail[k].clear();
+            pieces.tail[k].resize(reach.saturating_sub(last), [0.0; 3]);
         }
-        pieces.buffer.resize_with(PIECES, Vec::new);
     }
 
-    /// Rows `first..last` of the product and what they give to later ones, into a buffer that begins at `first`.
-    fn mul_rows(&self, first: usize, last: usize, x: &[[f64; 3]], y: &mut [[f64; 3]]) {
+    /// Rows `first..last` of the product into `y`, and what they give to later rows into `tail`, which begins at `last`.
+    /// Both are overwritten.
+    fn mul_rows(
+        &self,
+        (first, last): (usize, usize),
+        x: &[[f64; 3]],
+        y: &mut [[f64; 3]],
+        tail: &mut [[f64; 3]],
+    ) {
+        y.fill([0.0; 3]);
+        tail.fill([0.0; 3]);
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2.
+            unsafe { self.mul_rows_avx2((first, last), x, y, tail) };
+            return;
+        }
         for i in first..last {
             let xi = x[i];
-            let d = &self.diagonal[i];
-            let mut s = [0.0; 3];
-            for r in 0..3 {
-                s[r] = d[3 * r] * xi[0] + d[3 * r + 1] * xi[1] + d[3 * r + 2] * xi[2];
-            }
+            // Products with the columns stay apart until the row is done, as lanes of a vector do.
+            let mut s = [[0.0; 3]; 3];
             let range = self.row_start[i] as usize..self.row_start[i + 1] as usize;
             for (&j, m) in self.col[range.clone()].iter().zip(&self.upper[range]) {
-                let xj = &x[j as usize];
-                let yj = &mut y[j as usize - first];
+                let j = j as usize;
+                let xj = &x[j];
+                let yj = if j < last { &mut y[j - first] } else { &mut tail[j - last] };
                 for r in 0..3 {
-                    s[r] += m[3 * r] * xj[0] + m[3 * r + 1] * xj[1] + m[3 * r + 2] * xj[2];
+                    for c in 0..3 {
+                        s[r][c] += m[3 * r + c] * xj[c];
+                    }
                 }
                 for c in 0..3 {
                     yj[c] += m[c] * xi[0] + m[3 + c] * xi[1] + m[6 + c] * xi[2];
                 }
             }
-            for r in 0..3 {
-                y[i - first][r] += s[r];
+            self.end_row(i, &xi, &s, &mut y[i - first]);
+        }
+    }
+
+    /// Adds the diagonal block times `xi` and the sums of the columns to `y`.
+    #[inline(always)]
+    fn end_row(&self, i: usize, xi: &[f64; 3], s: &[[f64; 3]; 3], y: &mut [f64; 3]) {
+        let d = &self.diagonal[i];
+        for r in 0..3 {
+            let own = d[3 * r] * xi[0] + d[3 * r + 1] * xi[1] + d[3 * r + 2] * xi[2];
+            y[r] += own + (s[r][0] + s[r][1] + s[r][2]);
+        }
+    }
+
+    /// The same with four lanes, of which three count; same bits.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn mul_rows_avx2(
+        &self,
+        (first, last): (usize, usize),
+        x: &[[f64; 3]],
+        y: &mut [[f64; 3]],
+        tail: &mut [[f64; 3]],
+    ) {
+        use std::arch::x86_64::*;
+        /// Three numbers, and zero.
+        #[inline]
+        #[target_feature(enable = "avx2")]
+        fn load(x: &[f64; 3]) -> __m256d {
+            // SAFETY: reads the three numbers of `x`.
+            unsafe {
+                let low = _mm_loadu_pd(x.as_ptr());
+                _mm256_insertf128_pd::<1>(_mm256_castpd128_pd256(low), _mm_load_sd(x.as_ptr().add(2)))
             }
+        }
+        /// The first three lanes.
+        #[inline]
+        #[target_feature(enable = "avx2")]
+        fn store(to: &mut [f64; 3], x: __m256d) {
+            // SAFETY: writes the three numbers of `to`.
+            unsafe {
+                _mm_storeu_pd(to.as_mut_ptr(), _mm256_castpd256_pd128(x));
+                _mm_store_sd(to.as_mut_ptr().add(2), _mm256_extractf128_pd::<1>(x));
+            }
+        }
+        for i in first..last {
+            let xi = x[i];
+            let own = xi.map(|x| _mm256_set1_pd(x));
+            let mut s = [_mm256_setzero_pd(); 3];
+            let range = self.row_start[i] as usize..self.row_start[i + 1] as usize;
+            for (&j, m) in self.col[range.clone()].iter().zip(&self.upper[range]) {
+                let j = j as usize;
+                // SAFETY: four numbers from places 0 and 3 of nine.
+                let (r0, r1) = unsafe { (_mm256_loadu_pd(m.as_ptr()), _mm256_loadu_pd(m.as_ptr().add(3))) };
+                let r2 = load(&[m[6], m[7], m[8]]);
+                let xj = load(&x[j]);
+                let yj = if j < last { &mut y[j - first] } else { &mut tail[j - last] };
+                s[0] = _mm256_add_pd(s[0], _mm256_mul_pd(r0, xj));
+                s[1] = _mm256_add_pd(s[1], _mm256_mul_pd(r1, xj));
+                s[2] = _mm256_add_pd(s[2], _mm256_mul_pd(r2, xj));
+                let give = _mm256_add_pd(_mm256_mul_pd(r0, own[0]), _mm256_mul_pd(r1, own[1]));
+                let give = _mm256_add_pd(give, _mm256_mul_pd(r2, own[2]));
+                store(yj, _mm256_add_pd(load(yj), give));
+            }
+            let mut sums = [[0.0; 3]; 3];
+            for r in 0..3 {
+                store(&mut sums[r], s[r]);
+            }
+            self.end_row(i, &xi, &sums, &mut y[i - first]);
         }
     }
 }
@@ -218,6 +275,43 @@ mod tests {
         let (one, two) = (shared(1), shared(2));
         assert_eq!(one, two);
         assert!(one.iter().zip(&plain).all(|(a, b)| (a - b).abs() < 1e-12), "and is the product");
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn four_lanes_give_the_same_bits() {
+        if !std::arch::is_x86_feature_detected!("avx2") {
+            return;
+        }
+        let mut a = SymBsr::default();
+        a.set_pattern(&[0, 3, 5, 7], &[0, 1, 2, 0, 1, 0, 2]);
+        for (k, m) in a.upper_mut().iter_mut().enumerate() {
+            *m = std::array::from_fn(|e| ((k * 9 + e) as f64).sin());
+        }
+        for i in 0..3 {
+            *a.diagonal_mut(i) = std::array::from_fn(|e| ((i * 11 + e) as f64).cos());
+        }
+        let x: [[f64; 3]; 3] =
+            std::array::from_fn(|i| std::array::from_fn(|c| (i as f64 + 0.3).powi(c as i32)));
+        // The sums as the code without lanes makes them.
+        let mut expected = [[0.0; 3]; 3];
+        for i in 0..3 {
+            let mut s = [[0.0; 3]; 3];
+            for (j, m) in a.row(i) {
+                for r in 0..3 {
+                    for c in 0..3 {
+                        s[r][c] += m[3 * r + c] * x[j][c];
+                    }
+                }
+                for c in 0..3 {
+                    expected[j][c] += m[c] * x[i][0] + m[3 + c] * x[i][1] + m[6 + c] * x[i][2];
+                }
+            }
+            a.end_row(i, &x[i], &s, &mut expected[i]);
+        }
+        let mut y = [[f64::NAN; 3]; 3];
+        a.mul_rows((0, 3), &x, &mut y, &mut []);
+        assert_eq!(y, expected);
     }
 
     #[test]

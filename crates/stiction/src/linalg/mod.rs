@@ -1,6 +1,6 @@
 //! Small dense types and the block-sparse matrix of the velocity space.
 
-mod block_lu;
+pub(crate) mod block_lu;
 mod block_mat;
 mod bsr;
 mod cholesky;

@@ -22,6 +22,7 @@
 //! | what a mesh must fulfil, and the messages | `check.rs` |
 //! | surface, edges, neighbours | `surface.rs` |
 //! | block, sphere, cylinder, torus, sheet, ring | `shapes.rs` |
+//! | plates with windows, lumpy balls, blobs with limbs | `lattice.rs` |
 //! | points and visual surfaces inside a mesh | `embed.rs` |
 //! | what a triangle mesh is like: closed, oriented, crossing itself | `survey.rs`, `crossing.rs` |
 //! | mending one; covering one by tetrahedra | `repair.rs`; `cover.rs` |
@@ -32,6 +33,7 @@ mod check;
 mod cover;
 mod crossing;
 mod embed;
+pub mod lattice;
 mod repair;
 pub mod shapes;
 mod surface;

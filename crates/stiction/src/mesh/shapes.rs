@@ -19,7 +19,7 @@ use std::f64::consts::TAU;
 
 /// The Kuhn split of a cube into six tets around its diagonal: each tet walks from corner 000 to corner 111 along the
 /// three axes in one order. Neighbouring cells cut their common face along the same diagonal.
-fn kuhn(corner: impl Fn([usize; 3]) -> u32, tets: &mut Vec<[u32; 4]>) {
+pub(super) fn kuhn(corner: impl Fn([usize; 3]) -> u32, tets: &mut Vec<[u32; 4]>) {
     const ORDERS: [([usize; 3], bool); 6] = [
         ([0, 1, 2], true),
         ([0, 2, 1], false),

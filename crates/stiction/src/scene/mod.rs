@@ -6,6 +6,7 @@ mod compile_rod;
 mod compile_sheet;
 mod compile_soft;
 mod compile_spring;
+pub mod contact_samples;
 mod geometry;
 mod heightfield;
 mod joint;

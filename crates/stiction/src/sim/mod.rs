@@ -5,6 +5,7 @@ mod joints;
 mod newton_step;
 mod position_based;
 mod recovery;
+mod relinearize;
 mod report;
 mod rows;
 mod sleep;
@@ -27,7 +28,7 @@ use crate::error::StepError;
 use crate::integrate::Scheme;
 use crate::linalg::Vec3;
 use crate::scene::{Model, Owner, SensorKind};
-use crate::solvers::{SolverKind, SolverSettings, Trace, penalty};
+use crate::solvers::{ContactSolver, SolverKind, SolverSettings, Trace, penalty};
 pub(crate) use velocity_step::{Probe, VelocityStepper};
 
 /// How to step.
@@ -100,6 +101,13 @@ impl Simulation {
         let stepper = VelocityStepper::new(&model, settings);
         let state = model.initial.clone();
         Simulation { model, state, stepper, penalty: None, settings, report: StepReport::default(), step: 0 }
+    }
+
+    /// The same with a solver of the caller's, whatever the settings name: one with settings of its own, or one that is not
+    /// part of this crate.
+    pub fn with_solver(mut self, solver: Box<dyn ContactSolver>) -> Simulation {
+        self.stepper.set_solver(solver);
+        self
     }
 
     /// The model.

@@ -246,3 +246,70 @@ fn pull_solids(model: &Model, state: &mut State, h: f64) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::elastic::{Law, Material};
+    use crate::mesh::shapes;
+    use crate::scene::{Body, Geometry, Scene, SoftBody};
+
+    const G: f64 = 9.81;
+
+    fn run(scene: &Scene, substeps: usize, steps: usize) -> (Model, State, f64) {
+        let model = scene.compile().expect("a sound scene");
+        let (mut stepper, mut state) = (PositionBased::new(&model, substeps), model.initial.clone());
+        let mut deepest = 0.0_f64;
+        for _ in 0..steps {
+            deepest = deepest.max(stepper.step(&model, &mut state, 0.01).penetration);
+        }
+        (model, state, deepest)
+    }
+
+    /// A box on a slope of 20° with μ = 0.5 stays; on one of 35° it goes g (sin α − μ cos α) t²/2 far.
+    #[test]
+    fn a_box_holds_on_a_gentle_slope_and_slides_down_a_steep_one() {
+        for (degrees, slides) in [(20.0_f64, false), (35.0, true)] {
+            let angle = degrees.to_radians();
+            let gravity = G * Vec3::new(angle.sin(), 0.0, -angle.cos());
+            let mut scene = Scene { gravity, ..Scene::default() };
+            scene.bodies.push(Body::new("floor", Geometry::Plane).fixed().with_friction(0.5));
+            let geometry = Geometry::Box { half: Vec3::new(0.1, 0.1, 0.02) };
+            scene.bodies.push(Body::new("box", geometry).at(0.0, 0.0, 0.02).with_friction(0.5));
+            let (_, state, deepest) = run(&scene, 20, 50);
+            let closed = 0.5 * G * (angle.sin() - 0.5 * angle.cos()) * 0.25;
+            let expected = if slides { closed } else { 0.0 };
+            let moved = state.q[0];
+            assert!((moved - expected).abs() < 0.05 * closed.abs(), "{degrees}°: {moved} of {expected} m");
+            assert!(deepest < 1e-4, "{deepest} m deep");
+        }
+    }
+
+    /// Elements push and pull in pairs: a stretched block in free fall falls as a point does, and comes together again.
+    #[test]
+    fn a_stretched_block_falls_like_a_point_and_springs_back() {
+        let mut scene = Scene { gravity: -G * Vec3::Z, ..Scene::default() };
+        let material = Material { law: Law::Corotated, young: 1e5, poisson: 0.3, density: 1000.0 };
+        scene.solids.push(SoftBody::new("block", shapes::block([2, 2, 2], Vec3::splat(0.1)), material));
+        let model = scene.compile().expect("a sound scene");
+        let mut state = model.initial.clone();
+        let spread = |state: &State| {
+            let x: Vec<f64> = model.nodes.iter().map(|n| state.q[n.q]).collect();
+            x.iter().copied().fold(f64::MIN, f64::max) - x.iter().copied().fold(f64::MAX, f64::min)
+        };
+        for n in &model.nodes {
+            state.q[n.q] *= 1.2;
+        }
+        let before = spread(&state);
+        let mut stepper = PositionBased::new(&model, 20);
+        let mut least = before;
+        for _ in 0..10 {
+            stepper.step(&model, &mut state, 0.01);
+            least = least.min(spread(&state));
+        }
+        let mass: f64 = model.nodes.iter().map(|n| n.mass).sum();
+        let momentum: f64 = model.nodes.iter().map(|n| n.mass * state.v[n.dof + 2]).sum();
+        assert!((momentum / mass + G * 0.1).abs() < 1e-9, "{} m/s", momentum / mass);
+        assert!(least < 0.9 * before, "{least} of {before} m");
+    }
+}

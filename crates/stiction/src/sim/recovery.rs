@@ -8,10 +8,13 @@
 use crate::contact::ContactProblem;
 use crate::contact::bodies::Bodies;
 use crate::contact::delassus::Delassus;
+use crate::contact::near::Near;
 use crate::linalg::Vec3;
 
 /// Overlaps below this share of the smaller shape are left alone: pushing at rounding would never end.
 pub const SLOP: f64 = 1e-4;
+/// So many bodies from an overlap, passed from one to the next, the motion has died away.
+const LAYERS: usize = 4;
 /// What these sweeps leave is taken up by the next step.
 const SWEEPS: usize = 10;
 
@@ -19,7 +22,7 @@ const SWEEPS: usize = 10;
 #[derive(Default)]
 pub struct Recovery {
     bodies: Bodies,
-    contacts: Vec<u32>,
+    near: Near,
     r: Vec<Vec3>,
     a_warm: Vec<f64>,
     b: Vec<f64>,
@@ -41,9 +44,11 @@ impl Recovery {
         self.bias.extend_from_slice(rows);
         std::mem::swap(&mut self.b, &mut p.b);
         std::mem::swap(&mut self.bias, &mut p.bias);
-        self.contacts.clear();
-        self.contacts.extend(0..p.contacts() as u32);
-        let known = self.bodies.prepare(p, &self.contacts);
+        self.near.from(p, (0..p.contacts()).filter(|&c| slack.get(c).is_none_or(|s| *s < 0.0)));
+        for _ in 0..LAYERS {
+            self.near.grow(p, 0..p.contacts() as u32);
+        }
+        let known = self.bodies.prepare(p, self.near.contacts());
         std::mem::swap(&mut self.b, &mut p.b);
         std::mem::swap(&mut self.bias, &mut p.bias);
         self.w.clear();
@@ -52,9 +57,9 @@ impl Recovery {
             return;
         }
         self.r.clear();
-        self.r.resize(p.contacts(), Vec3::ZERO);
+        self.r.resize(self.near.contacts().len(), Vec3::ZERO);
         self.a_warm.clear();
-        self.a_warm.resize(p.contacts(), 0.0);
+        self.a_warm.resize(self.near.contacts().len(), 0.0);
         for _ in 0..SWEEPS {
             self.bodies.sweep(&mut self.r, &mut self.a_warm);
         }

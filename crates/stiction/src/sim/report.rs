@@ -40,6 +40,10 @@ pub struct StepReport {
     pub held_back: f64,
     /// Impacts that remained all the same, because what follows a path cannot be held.
     pub impacts_left: usize,
+    /// Contacts that were linearised anew, or removed because they slid off, until the others held (`cr` only).
+    pub relinearized: usize,
+    /// Largest difference [m] between the gap of a pushing contact at the end of the step and the one it was solved for (`cr` only).
+    pub contact_error: f64,
     /// Wall time by stage [s].
     pub times: StageTimes,
     /// Energies at the end of the step [J].

@@ -1,14 +1,17 @@
 //! The shared velocity-level step: collide → linearise → contact problem → solver → advance.
 
 mod ahead;
+mod contact_loop;
 mod end_velocity;
+mod linear;
 mod probe;
 
 pub(crate) use probe::Probe;
 
-use super::guard::{self, Guard, clearance};
-use super::joints::{JointMemory, Joints, set_inertia};
+use super::guard::{Guard, clearance};
+use super::joints::{JointMemory, Joints};
 use super::recovery::{Recovery, SLOP};
+use super::relinearize::Relinearizer;
 use super::rows::{driven_velocity, normal_bias, terms};
 use super::sleep::{SleepMemory, Sleeper};
 use super::{SimSettings, StepReport, report};
@@ -16,13 +19,13 @@ use crate::collide::{Collider, Contact};
 use crate::contact::residual::Yardstick;
 use crate::contact::warm::{Carried, Matching, WarmCache};
 use crate::contact::{ContactKey, ContactProblem, Solution};
-use crate::coords::{BodyId, NodeId, ShapeId, State};
+use crate::coords::{ShapeId, State};
 use crate::dynamics::{Slender, Solids};
 use crate::error::StepError;
 use crate::integrate::{Scheme, advance};
 use crate::linalg::{BlockMat, Vec3};
-use crate::scene::{Model, Owner};
-use crate::solvers::{self, ContactSolver, SolveReport, Trace};
+use crate::scene::Model;
+use crate::solvers::{self, ContactSolver, SolveReport, SolverKind, Trace};
 use std::time::Instant;
 
 /// Steps a model with any solver of the velocity family. Owns every buffer that a step needs.
@@ -35,6 +38,11 @@ pub struct VelocityStepper {
     candidates: Vec<Contact>,
     /// Contacts that were found ahead in time, by key, with the lever arms that they have there.
     late: Vec<(ContactKey, [Vec3; 2])>,
+    /// Contacts that the last look ahead brought or changed: their keys, and their places in the problem.
+    changed: Vec<ContactKey>,
+    changed_contacts: Vec<u32>,
+    /// Bodies and nodes of which contacts may have been missed.
+    sought: Vec<bool>,
     ahead: State,
     /// Where elastic forces are linearised again.
     there: State,
@@ -52,6 +60,10 @@ pub struct VelocityStepper {
     yardstick: Yardstick,
     recovery: Recovery,
     guard: Option<Guard>,
+    /// Contacts are linearised anew until they hold at the end of the step (`cr` only).
+    relinearizer: Option<Relinearizer>,
+    /// Velocities of the solve before.
+    before: Vec<f64>,
     joints: Joints,
     /// A v̂ and M v̂ (midpoint with solids).
     moved_a: Vec<f64>,
@@ -71,9 +83,15 @@ pub struct VelocityStepper {
 }
 
 impl VelocityStepper {
+    /// Replaces the solver that the settings named.
+    pub(super) fn set_solver(&mut self, solver: Box<dyn ContactSolver>) {
+        self.solver = solver;
+    }
+
     pub fn new(model: &Model, settings: SimSettings) -> VelocityStepper {
         let coupled = [Solids::pattern(model), Slender::pattern(model)].concat();
         let a = BlockMat::with_pattern(&model.layout, &coupled);
+        let nonlinear = settings.solver == SolverKind::ConjugateResidual;
         VelocityStepper {
             settings,
             collider: Collider::new(model),
@@ -82,6 +100,9 @@ impl VelocityStepper {
             contacts: Vec::new(),
             candidates: Vec::new(),
             late: Vec::new(),
+            changed: Vec::new(),
+            changed_contacts: Vec::new(),
+            sought: Vec::new(),
             ahead: State::default(),
             there: State::default(),
             solids: Solids::new(model, &a),
@@ -95,7 +116,9 @@ impl VelocityStepper {
             matching: Matching::default(),
             yardstick: Yardstick::default(),
             recovery: Recovery::default(),
-            guard: settings.intersection_free.then(|| Guard::new(model)),
+            guard: (settings.intersection_free || nonlinear).then(|| Guard::new(model)),
+            relinearizer: nonlinear.then(Relinearizer::default),
+            before: Vec::new(),
             moved_a: Vec::new(),
             moved_m: Vec::new(),
             joints: Joints::new(model),
@@ -212,8 +235,8 @@ impl VelocityStepper {
             solved = self.solver.solve(&self.problem, &mut self.solution, trace);
         }
         report.times.solve = clock.lap();
-        for _ in 0..MOST_PASSES {
-            if !self.was_surprised(model, state, h) {
+        for pass in 0..MOST_PASSES {
+            if !self.was_surprised(model, state, h, pass == 0) {
                 break;
             }
             let found = self.find_missed(model, state, h);
@@ -222,13 +245,15 @@ impl VelocityStepper {
                 break;
             }
             self.fill_contacts(model, state, h);
+            self.find_changed();
             report.times.assemble += clock.lap();
-            let again = self.solver.solve(&self.problem, &mut self.solution, trace);
+            let (p, x) = (&self.problem, &mut self.solution);
+            let again = self.solver.solve_again(p, x, &self.changed_contacts, &solved, trace);
             solved = merge(solved, again);
             report.times.solve += clock.lap();
         }
         for _ in 1..self.settings.linearizations {
-            if !self.elastic_parts {
+            if !self.elastic_parts || self.relinearizer.is_some() {
                 break;
             }
             self.relinearize(model, state, h);
@@ -252,27 +277,7 @@ impl VelocityStepper {
             solved = merge(solved, again);
             report.times.solve += clock.lap();
         }
-        self.find_motion(model, state, h);
-        (report.impacts, report.held_back, report.impacts_left) = (0, 0.0, 0);
-        for pass in 0..=guard::MOST_PASSES {
-            if !self.runs_into(model, state, h) {
-                break;
-            }
-            report.times.collide += clock.lap();
-            if pass == guard::MOST_PASSES {
-                (report.held_back, report.impacts_left) = self.hold_back(model, state, h);
-                report.times.collide += clock.lap();
-                break;
-            }
-            report.impacts += self.add_impacts(model);
-            self.fill_contacts(model, state, h);
-            report.times.assemble += clock.lap();
-            let again = self.solver.solve(&self.problem, &mut self.solution, trace);
-            solved = merge(solved, again);
-            report.times.solve += clock.lap();
-            self.find_motion(model, state, h);
-        }
-        report.times.collide += clock.lap();
+        let solved = self.solve_ahead(model, (state, h), solved, report, &mut clock, trace);
         report.residuals = self.yardstick.measure(&self.problem, &self.solution);
         report.times.measure = clock.lap();
 
@@ -314,111 +319,6 @@ impl VelocityStepper {
         Ok(())
     }
 
-    /// A = M + (α_v/α_a) D + (α_q/α_a) K and b = M v + f/α_a, at the start of the step.
-    fn linearize(&mut self, model: &Model, state: &State, h: f64) {
-        let w = self.settings.scheme.weights(h);
-        let p = &mut self.problem;
-        p.h = h;
-        p.force_per_lambda = w.a;
-        p.velocity_scale = model.gravity.length() * h;
-        p.b.resize(model.layout.nv(), 0.0);
-        self.smooth.clear();
-        self.smooth.extend_from_slice(&state.v);
-        set_inertia(&mut self.mass, model, state);
-        // smooth = v + (whole-step impulse)/M; the scheme takes a share of it.
-        for (i, b) in model.bodies.iter().enumerate() {
-            if b.block.is_none() {
-                continue;
-            }
-            let r = state.rigid_pose(b.q).rotation;
-            if self.sleeper.as_ref().is_some_and(|s| s.sleeps(i)) {
-                continue;
-            }
-            let (mut force, mut torque) = (b.mass * model.gravity, Vec3::ZERO);
-            for f in &model.forces {
-                if f.target == Owner::Body(BodyId(i as u32)) {
-                    let share = f.share(state.t, h);
-                    force += share * f.force;
-                    torque += share * (f.torque + (r * f.at).cross(f.force));
-                }
-            }
-            add(&mut self.smooth, b.dof, force * (h / b.mass));
-            add(&mut self.smooth, b.dof + 3, b.world_inertia_inverse(r) * torque * h);
-        }
-        for (i, n) in model.nodes.iter().enumerate() {
-            let a = self.mass.diagonal_block_mut(n.block);
-            for k in 0..3 {
-                a[4 * k] = n.mass;
-            }
-            let mut acceleration = model.gravity;
-            for f in &model.forces {
-                if f.target == Owner::Node(NodeId(i as u32)) {
-                    acceleration += f.share(state.t, h) * f.force / n.mass;
-                }
-            }
-            add(&mut self.smooth, n.dof, acceleration * h);
-        }
-        for f in &model.forces {
-            if let Owner::Solid(s) = f.target {
-                let nodes = &model.nodes[model.solids[s.index()].nodes.clone()];
-                let mass: f64 = nodes.iter().map(|n| n.mass).sum();
-                for n in nodes {
-                    add(&mut self.smooth, n.dof, f.share(state.t, h) * f.force * (h / mass));
-                }
-            }
-        }
-        self.solids.add_consistent_mass(model, &mut self.mass);
-        // b = A (v + share · (smooth − v)), share = 1/(α_a h): 1 for implicit Euler, ½ for midpoint.
-        let share = 1.0 / (w.a * h);
-        self.solution.v.clear();
-        self.solution.v.extend(state.v.iter().zip(&self.smooth).map(|(v, s)| v + share * (s - v)));
-        self.mass.mul(&self.solution.v, &mut p.b);
-        p.a.assign(&self.mass);
-        if self.elastic_parts {
-            self.elastic.clear();
-            self.elastic.resize(p.b.len(), 0.0);
-            self.solids.add_to(model, state, w, Some(h), &mut p.a, &mut self.elastic);
-            self.slender.add_to(model, state, w, Some(h), &mut p.a, &mut self.elastic);
-            for (b, e) in p.b.iter_mut().zip(&self.elastic) {
-                *b += e;
-            }
-            // Stiff solids go on as they went rather than as they would without elastic forces.
-            for n in model.nodes.iter().filter(|n| n.solid.is_some()) {
-                self.solution.v[n.dof..n.dof + 3].copy_from_slice(&state.v[n.dof..n.dof + 3]);
-            }
-        }
-        self.joints.find_stiffness(model, state, h, w);
-        self.joints.add_stiffness(&mut p.a, 1.0);
-    }
-
-    /// Newton's next step for the non-linear elastic forces: the same equations, linearised where the velocities found
-    /// lead (COND 10): `b = M v + f(q ⊞ α_q v_k)/α_a + (A − M) v_k`. Leaves v_k in `v_move`.
-    fn relinearize(&mut self, model: &Model, state: &State, h: f64) {
-        let w = self.settings.scheme.weights(h);
-        let p = &mut self.problem;
-        self.v_move.clone_from(&self.solution.v);
-        self.there.t = state.t + w.q;
-        self.there.q.clone_from(&state.q);
-        self.there.v.clone_from(&state.v);
-        self.moved_a.clear();
-        self.moved_a.extend(self.solution.v.iter().map(|v| w.q * v));
-        self.there.retract(&model.layout, &self.moved_a);
-        for (b, e) in p.b.iter_mut().zip(&self.elastic) {
-            *b -= e;
-        }
-        p.a.clear();
-        self.elastic.fill(0.0);
-        self.solids.add_to(model, &self.there, w, None, &mut p.a, &mut self.elastic);
-        self.slender.add_to(model, &self.there, w, None, &mut p.a, &mut self.elastic);
-        p.a.mul(&self.solution.v, &mut self.moved_a);
-        for i in 0..p.b.len() {
-            self.elastic[i] += self.moved_a[i];
-            p.b[i] += self.elastic[i];
-        }
-        p.a.add(&self.mass);
-        self.joints.add_stiffness(&mut p.a, 1.0);
-    }
-
     /// Rows of J, bias and friction of every contact, and the impulses of the last step as a guess.
     fn fill_contacts(&mut self, model: &Model, state: &State, h: f64) {
         let p = &mut self.problem;
@@ -451,6 +351,12 @@ impl VelocityStepper {
             self.solution.lambda.push(Vec3::new(guess.x.max(0.0), guess.y, guess.z));
         }
         self.joints.fill(model, state, self.settings.scheme, p, &mut self.solution.lambda);
+    }
+
+    fn find_changed(&mut self) {
+        self.changed_contacts.clear();
+        let place = |k: &ContactKey| self.contacts.binary_search_by(|c| c.key.cmp(k)).ok();
+        self.changed_contacts.extend(self.changed.iter().filter_map(place).map(|i| i as u32));
     }
 
     /// True when the velocities found lead rigid joints to where they do not hold; the problem then knows by how much.
@@ -529,13 +435,6 @@ const MOST_JOINT_PASSES: usize = 8;
 /// A contact that was nearer than this share of the smaller shape to one of the same pair is the same contact.
 pub(super) const SAME_CONTACT: f64 = 0.5;
 
-impl crate::scene::ModelForce {
-    /// Share of the step [t, t + h] during which the force acts.
-    pub(super) fn share(&self, t: f64, h: f64) -> f64 {
-        ((self.until.min(t + h) - self.from.max(t)) / h).clamp(0.0, 1.0)
-    }
-}
-
 /// The contact with the gap that it is to keep taken off, in steps without intersection.
 fn with_clearance(is_guarded: bool, model: &Model, c: &Contact) -> Contact {
     let kept = if is_guarded { clearance(model, c) } else { 0.0 };
@@ -558,12 +457,6 @@ fn largest(v: &[f64]) -> f64 {
 /// Where each block is at the start.
 fn places(model: &Model) -> Vec<Vec3> {
     model.layout.blocks().iter().map(|b| Vec3::from_slice(&model.initial.q[b.q..])).collect()
-}
-
-fn add(x: &mut [f64], at: usize, d: Vec3) {
-    x[at] += d.x;
-    x[at + 1] += d.y;
-    x[at + 2] += d.z;
 }
 
 pub(super) fn check_finite(model: &Model, state: &State) -> Result<(), StepError> {

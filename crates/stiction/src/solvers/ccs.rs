@@ -7,7 +7,8 @@
 //! | z = u + (λ⁺ − λ)/ρ | |
 //!
 //! ρ is one number per contact: the inverse of its scale, times a factor that is balanced once in a while between how far
-//! `u` is from `z` and how far `z` has moved; each change costs a factor.
+//! `u` is from `z` and how far `z` has moved; each change costs a factor. [`Ccs::with_fixed_penalty`] takes one ρ for all
+//! instead, to compare with.
 
 use super::cond::judge::Judge;
 use super::cond::operators::{Operator, one_shot};
@@ -33,6 +34,8 @@ const UNBALANCED: f64 = 5.0;
 pub struct Ccs {
     tolerance: f64,
     max_iterations: usize,
+    /// One ρ for all, in mean masses, instead of a balanced one.
+    fixed: Option<f64>,
     island: Island,
     judge: Judge,
     matrix: BlockMat,
@@ -50,6 +53,7 @@ impl Ccs {
         Ccs {
             tolerance: settings.tolerance.unwrap_or(TOLERANCE),
             max_iterations: settings.max_iterations.unwrap_or(STEPS),
+            fixed: None,
             island: Island::default(),
             judge: Judge::default(),
             matrix: BlockMat::default(),
@@ -60,6 +64,11 @@ impl Ccs {
             z: Vec::new(),
             best: Solution::default(),
         }
+    }
+
+    /// With one ρ for all contacts that never changes: `factor` times the mean mass of a block.
+    pub fn with_fixed_penalty(settings: &SolverSettings, factor: f64) -> Ccs {
+        Ccs { fixed: Some(factor), ..Ccs::new(settings) }
     }
 
     /// A + Jᵀ ρ J, factored. False where it is not positive definite.
@@ -155,7 +164,9 @@ impl ContactSolver for Ccs {
         self.best.v.clone_from(&self.v);
         self.best.lambda.clone_from(&self.lambda);
         let mut report = SolveReport { islands: 1, ..SolveReport::default() };
-        let mut rho: Vec<f64> = self.island.touches.iter().map(|t| 1.0 / t.scale).collect();
+        let mean_mass = self.island.mass.iter().sum::<f64>() / self.island.mass.len().max(1) as f64;
+        let rho = |scale: f64| self.fixed.map_or(1.0 / scale, |factor| factor * mean_mass);
+        let mut rho: Vec<f64> = self.island.touches.iter().map(|t| rho(t.scale)).collect();
         let u = |v: &[f64], c: usize| p.j.mul_one(c, v) + p.bias[c];
         self.z.clear();
         self.z.extend((0..p.contacts()).map(|c| u(&self.v, c)));
@@ -204,7 +215,7 @@ impl ContactSolver for Ccs {
                     self.best.lambda.clone_from(&self.lambda);
                 }
             }
-            if report.iterations.is_multiple_of(BALANCE_EVERY) {
+            if self.fixed.is_none() && report.iterations.is_multiple_of(BALANCE_EVERY) {
                 let ratio = (apart / moved).sqrt();
                 if ratio.is_finite() && !(1.0 / UNBALANCED..UNBALANCED).contains(&ratio) {
                     let factor = ratio.clamp(0.1, 10.0);

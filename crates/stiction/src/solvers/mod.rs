@@ -23,6 +23,20 @@ pub trait ContactSolver: Send {
 
     /// `x` holds the guess on entry (sizes must fit) and the answer on return.
     fn solve(&mut self, p: &ContactProblem, x: &mut Solution, trace: &mut dyn Trace) -> SolveReport;
+
+    /// The same for a problem that differs from the one solved `before` by a few contacts (ascending): new ones, or old
+    /// ones with other rows. `x` holds the answer of then, with a guess for those contacts.
+    fn solve_again(
+        &mut self,
+        p: &ContactProblem,
+        x: &mut Solution,
+        changed: &[u32],
+        before: &SolveReport,
+        trace: &mut dyn Trace,
+    ) -> SolveReport {
+        let _ = (changed, before);
+        self.solve(p, x, trace)
+    }
 }
 
 /// How a solve ended.

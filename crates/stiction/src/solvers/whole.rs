@@ -1,7 +1,8 @@
 //! From a [`ContactProblem`] to its Delassus form and back, for solvers that treat all contacts as one set.
 
-use super::{SolveReport, Trace};
+use super::{SolveReport, Status, Trace};
 use crate::contact::bodies::Bodies;
+use crate::contact::coupled::Coupled;
 use crate::contact::delassus::Delassus;
 use crate::contact::local::LocalForm;
 use crate::contact::{ContactProblem, LocalProblem, Solution};
@@ -23,6 +24,8 @@ pub(super) trait Iteration {
 #[derive(Default)]
 pub(super) struct Whole {
     bodies: Bodies,
+    coupled: Coupled,
+    blocks: Vec<u32>,
     contacts: Vec<u32>,
     r: Vec<Vec3>,
 }
@@ -41,12 +44,17 @@ impl Whole {
         self.r.extend(x.lambda.iter().zip(&p.law).map(|(l, f)| *l / f.stretch()));
         self.contacts.clear();
         self.contacts.extend(0..p.contacts() as u32);
+        self.blocks.clear();
+        self.blocks.extend(0..p.a.block_rows() as u32);
         let in_bodies = self.bodies.prepare(p, &self.contacts);
+        let factored = !in_bodies && self.coupled.prepare(p, &self.blocks, &self.contacts);
         let mut report = if in_bodies {
             method.run(&mut self.bodies, &mut self.r, p.velocity_scale, trace)
+        } else if factored {
+            method.run(&mut LocalForm::new(&self.coupled.local), &mut self.r, p.velocity_scale, trace)
         } else {
-            let local = LocalProblem::from_problem(p);
-            method.run(&mut LocalForm::new(&local), &mut self.r, p.velocity_scale, trace)
+            // A is not positive definite.
+            SolveReport { status: Status::Budget, velocity: f64::INFINITY, ..SolveReport::default() }
         };
         report.islands = usize::from(p.contacts() > 0);
         for (c, r) in self.r.iter().enumerate() {
@@ -55,8 +63,9 @@ impl Whole {
         if in_bodies {
             p.free_velocity(&mut x.v);
             self.bodies.write_velocity(&self.r, &mut x.v);
-        } else {
-            x.v = p.velocity_of(&x.lambda);
+        } else if factored {
+            x.v.resize(p.dofs(), 0.0);
+            self.coupled.write_velocity(p, &self.blocks, &self.contacts, &x.lambda, &mut x.v);
         }
         report
     }

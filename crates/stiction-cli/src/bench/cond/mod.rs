@@ -2,6 +2,7 @@
 
 mod anisotropic;
 mod box_sliding;
+mod extras;
 mod kernel;
 mod position_based;
 mod scaling;

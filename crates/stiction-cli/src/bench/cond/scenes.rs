@@ -84,20 +84,25 @@ pub fn ball(d: Draw, shells: usize) -> Scene {
     scene
 }
 
-/// A cable of 0.4 m, radius 2 mm, whose end a gripper leads around a post of radius 2 cm.
+/// A cable of 0.4 m, radius 2 mm, whose end a gripper leads around a post of radius 2 cm in 0.8 s.
 pub fn cable(d: Draw, links: usize) -> Scene {
+    slow_cable(d, links, 0.8)
+}
+
+/// The same in this many seconds.
+pub fn slow_cable(d: Draw, links: usize, seconds: f64) -> Scene {
     let mut scene = Scene { gravity: Vec3::new(0.0, 0.0, -GRAVITY), ..Scene::default() };
     let mut post = Body::new("post", Geometry::Cylinder { half_height: 0.2, radius: 0.02 }).fixed();
     post.pose = Pose::from_translation(Vec3::new(0.0, -0.0221, 0.0));
     scene.bodies.push(post.with_friction(d.mu));
     let mut keys = vec![(0.0, Vec3::new(0.2, 0.0, 0.0))];
-    // Around the post at a shrinking radius, one radian per tenth of a second.
+    // Four radians around the post at a shrinking radius.
     for k in 1..=40 {
         let angle = k as f64 * 0.1;
         let free = 0.2 - 0.0221 * angle;
         let (s, c) = angle.sin_cos();
         let touch = Vec3::new(0.0221 * s, -0.0221 + 0.0221 * c, 0.0);
-        keys.push((0.02 * k as f64, touch + Vec3::new(c, -s, 0.0) * free));
+        keys.push((seconds / 40.0 * k as f64, touch + Vec3::new(c, -s, 0.0) * free));
     }
     let mut gripper = moving("gripper", Geometry::Sphere { radius: 0.003 }, &keys, d.mu);
     gripper.shapes.clear();

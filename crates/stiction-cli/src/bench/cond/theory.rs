@@ -5,6 +5,7 @@ use crate::failure::Result;
 use stiction::contact::samples::{self, Rng};
 use stiction::contact::soft_samples::SoftBlock;
 use stiction::contact::{ContactProblem, Friction, Law, Solution, cone, residual};
+use stiction::solvers::cond::majorant::absolute_column_sums;
 use stiction::solvers::cond::operators::{Operator, one_shot, project};
 use stiction::solvers::cond::{Acceleration, Cond, CondSettings, StepSize, Stop};
 use stiction::solvers::{ContactSolver, TraceRecord};
@@ -31,6 +32,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     rows.extend(operators(samples));
     rows.extend(contraction());
     rows.extend(consistency());
+    rows.push(dominance(samples));
     Ok(rows)
 }
 
@@ -151,4 +153,28 @@ fn consistency() -> Vec<Row> {
             if theta == 1e-10 { row.at_most(1e-7) } else { row }
         })
         .collect()
+}
+
+/// E(q) of (9): absolute column sums bound a symmetric matrix.
+fn dominance(samples: usize) -> Row {
+    const N: usize = 6;
+    let mut rng = Rng::new(11);
+    let mut worst = f64::INFINITY;
+    for _ in 0..samples {
+        let mut e = [0.0; N * N];
+        for r in 0..N {
+            for c in 0..=r {
+                let x = rng.range(-1.0, 1.0);
+                (e[r * N + c], e[c * N + r]) = (x, x);
+            }
+        }
+        let d = absolute_column_sums(&e, N);
+        let x: [f64; N] = std::array::from_fn(|_| rng.range(-1.0, 1.0));
+        let bound: f64 = (0..N).map(|i| d[i] * x[i] * x[i]).sum();
+        let form: f64 = (0..N * N).map(|k| x[k / N] * e[k] * x[k % N]).sum();
+        worst = worst.min((bound - form.abs()) / bound);
+    }
+    Row::new("E(q): least xᵀ(D − |E|)x over xᵀDx, D by absolute column sums", worst, "")
+        .against("≥ 0")
+        .at_least(0.0)
 }

@@ -2,8 +2,8 @@
 
 use super::super::runs::broke;
 use super::super::{Context, Experiment, Row};
-use super::rings::scene;
 use crate::failure::{Result, error};
+use stiction::scene::contact_samples::rings;
 use stiction::{SimSettings, Simulation, SolverKind};
 
 /// The registry entry.
@@ -15,7 +15,7 @@ pub const EXPERIMENT: Experiment = Experiment {
 };
 
 fn run(_: &mut Context) -> Result<Vec<Row>> {
-    let model = scene(120, 5e5)
+    let model = rings(120, 5e5)
         .compile()
         .map_err(|e| error(format!("the experiment's scene: {e}"), "report this"))?;
     let settings = SimSettings {

@@ -6,8 +6,11 @@ mod memory;
 mod particles;
 mod residuals;
 mod rings;
+mod scenes;
 mod speed;
+mod steps;
 mod sweeps;
+mod table;
 
 use super::Experiment;
 
@@ -23,9 +26,19 @@ pub static EXPERIMENTS: &[Experiment] = &[
     sweeps::STIFFNESS,
     rings::EXPERIMENT,
     rings::STIFF,
+    scenes::PYRAMID,
+    scenes::BLOBS,
+    scenes::LIMBED,
+    scenes::BEARING,
+    scenes::FIGURE2,
+    scenes::CUBES,
     delassus::EXPERIMENT,
     memory::EXPERIMENT,
     speed::EXPERIMENT,
+    steps::SCENES,
+    steps::THREADS,
+    steps::GROWTH,
+    steps::SHARES,
 ];
 
 use stiction::Vec3;

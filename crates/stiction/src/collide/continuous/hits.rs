@@ -1,9 +1,11 @@
-//! Candidate pairs of two surfaces, and the impacts among them.
+//! Pairs of features of two surfaces, and the impacts among them.
 
 use super::patch::Patch;
 use super::{Hit, floor, mean, separation};
 use crate::collide::Contact;
+use crate::collide::candidates::{Nearby, Surface};
 use crate::collide::ccd::{self, Impact};
+use crate::collide::cover::Leaf;
 use crate::collide::nearest::{on_segments, on_triangle};
 use crate::collide::skin::{NONE, Skin, Source, material};
 use crate::collide::solid::feature;
@@ -15,26 +17,13 @@ use crate::scene::{Model, Owner};
 /// Features nearer than this share of the size touch already.
 const TOUCHING: f64 = 1e-13;
 
-/// A vertex of one side and a face of the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct VertexFace {
-    /// The face belongs to the first patch, the vertex to the second.
-    swapped: bool,
-    vertex: u32,
-    face: u32,
-}
-
-/// Buffers, candidates and impacts of a pair of patches.
+/// Impacts of a pair of patches.
 #[derive(Default)]
 pub(super) struct Job {
-    pub pair: (u32, u32),
-    pub faces: Vec<VertexFace>,
-    pub edges: Vec<(u32, u32)>,
     pub hits: Vec<Hit>,
     pub touching: usize,
     /// The first impact of each vertex or edge that was hit: (kind and number, hit).
     first: Vec<(u64, Hit)>,
-    is_new: bool,
 }
 
 /// What the two sides of a query have in common.
@@ -48,94 +37,109 @@ struct Query<'a> {
     size: f64,
 }
 
-impl Job {
-    /// Takes another pair.
-    pub fn renew(&mut self, pair: (u32, u32)) {
-        self.pair = pair;
-        self.is_new = true;
-        self.faces.clear();
-        self.edges.clear();
-    }
+/// Two features that may touch.
+enum Features {
+    /// A vertex and a face; `swapped` where the vertex belongs to the second patch.
+    VertexFace { swapped: bool, vertex: u32, face: u32 },
+    /// Edges of the first and the second patch.
+    EdgeEdge(u32, u32),
+}
 
-    /// True where the lists may lack pairs.
-    pub fn is_stale(&self, patches: &[Patch]) -> bool {
-        self.is_new || patches[self.pair.0 as usize].left || patches[self.pair.1 as usize].left
-    }
-
-    /// Fills the candidate lists: pairs of leaves whose boxes meet, each feature spoken for by one leaf.
-    pub fn find(&mut self, model: &Model, patches: &[Patch]) {
-        self.is_new = false;
-        self.faces.clear();
-        self.edges.clear();
-        let (a, b) = (&patches[self.pair.0 as usize], &patches[self.pair.1 as usize]);
-        let is_self = self.pair.0 == self.pair.1;
-        let is_rigid = |p: &Patch| matches!(p.skin.source, Source::Rigid(_));
-        // Without `rigid_edges` only the vertices of soft bodies touch rigid ones.
-        let all = !(is_rigid(a) && !b.skin.rigid_edges && !is_rigid(b)
-            || is_rigid(b) && !a.skin.rigid_edges && !is_rigid(a));
-        let (faces, edges) = (&mut self.faces, &mut self.edges);
-        let mut pair = |i: u32, j: u32| {
-            let (one, two) = (&a.cover.leaves[i as usize], &b.cover.leaves[j as usize]);
-            for (swapped, from, p, to, q) in [(false, one, a, two, b), (true, two, b, one, a)] {
-                if to.face == NONE || (!all && is_rigid(p)) {
-                    continue;
-                }
-                let t = q.skin.triangles[to.face as usize];
-                let span = *q.cover.span(if swapped { i } else { j });
-                for &v in from.vertices.iter().filter(|v| **v != NONE) {
-                    let skip = is_self && t.contains(&v)
-                        || t.iter().any(|k| q.skin.is_held_by(model, *k, &p.skin))
-                        || p.skin.is_held_by(model, v, &q.skin);
-                    if !skip && p.boxes[v as usize].meets(&span) {
-                        faces.push(VertexFace { swapped, vertex: v, face: to.face });
-                    }
-                }
-            }
-            if !all {
-                return;
-            }
-            for &e in one.edges.iter().filter(|e| **e != NONE) {
-                let ends = a.skin.edges[e as usize].ends;
-                let span = a.boxes[ends[0] as usize].and(a.boxes[ends[1] as usize]);
-                for &f in two.edges.iter().filter(|f| **f != NONE) {
-                    let others = b.skin.edges[f as usize].ends;
-                    let skip = is_self && ends.iter().any(|k| others.contains(k))
-                        || ends.iter().any(|k| a.skin.is_held_by(model, *k, &b.skin))
-                        || others.iter().any(|k| b.skin.is_held_by(model, *k, &a.skin));
-                    if !skip && span.meets(&b.boxes[others[0] as usize].and(b.boxes[others[1] as usize])) {
-                        edges.push((e, f));
-                    }
-                }
-            }
-        };
-        if is_self {
-            a.cover.tree.self_pairs(0.0, &mut pair);
-        } else {
-            a.cover.tree.pairs(&b.cover.tree, 0.0, &mut pair);
+/// Calls `found` for each pair of features that two leaves speak for and that may touch.
+fn each_feature(
+    model: &Model,
+    (a, b): (&Patch, &Patch),
+    is_self: bool,
+    (one, two): (&Leaf, &Leaf),
+    mut found: impl FnMut(Features),
+) {
+    let is_rigid = |p: &Patch| matches!(p.skin.source, Source::Rigid(_));
+    // Without `rigid_edges` only the vertices of soft bodies touch rigid ones.
+    let all = !(is_rigid(a) && !b.skin.rigid_edges && !is_rigid(b)
+        || is_rigid(b) && !a.skin.rigid_edges && !is_rigid(a));
+    for (swapped, from, p, to, q) in [(false, one, a, two, b), (true, two, b, one, a)] {
+        if to.face == NONE || (!all && is_rigid(p)) {
+            continue;
         }
-        faces.sort_unstable();
-        edges.sort_unstable();
+        let t = q.skin.triangles[to.face as usize];
+        for &v in from.vertices.iter().filter(|v| **v != NONE) {
+            let skip = is_self && t.contains(&v)
+                || t.iter().any(|k| q.skin.is_held_by(model, *k, &p.skin))
+                || p.skin.is_held_by(model, v, &q.skin);
+            if !skip {
+                found(Features::VertexFace { swapped, vertex: v, face: to.face });
+            }
+        }
     }
+    if !all {
+        return;
+    }
+    for &e in one.edges.iter().filter(|e| **e != NONE) {
+        let ends = a.skin.edges[e as usize].ends;
+        for &f in two.edges.iter().filter(|f| **f != NONE) {
+            let others = b.skin.edges[f as usize].ends;
+            let skip = is_self && ends.iter().any(|k| others.contains(k))
+                || ends.iter().any(|k| a.skin.is_held_by(model, *k, &b.skin))
+                || others.iter().any(|k| b.skin.is_held_by(model, *k, &a.skin));
+            if !skip {
+                found(Features::EdgeEdge(e, f));
+            }
+        }
+    }
+}
 
+/// True where two leaves speak for some features that may touch.
+pub(super) fn may_touch(
+    model: &Model,
+    (patches, surfaces): (&[Patch], &[Surface]),
+    (a, b): (u32, u32),
+    (i, j): (u32, u32),
+) -> bool {
+    let leaf = |k: u32, i: u32| &surfaces[k as usize].cover.leaves[i as usize];
+    let (pa, pb) = (&patches[a as usize], &patches[b as usize]);
+    let mut any = false;
+    each_feature(model, (pa, pb), a == b, (leaf(a, i), leaf(b, j)), |_| any = true);
+    any
+}
+
+impl Job {
     /// The impacts of all candidates.
-    pub fn test(&mut self, model: &Model, state: &State, patches: &[Patch]) {
+    pub fn test(
+        &mut self,
+        model: &Model,
+        state: &State,
+        (patches, surfaces): (&[Patch], &[Surface]),
+        list: &Nearby,
+    ) {
         self.hits.clear();
         self.first.clear();
         self.touching = 0;
-        let (a, b) = (&patches[self.pair.0 as usize], &patches[self.pair.1 as usize]);
+        let (a, b) = (&patches[list.pair.0 as usize], &patches[list.pair.1 as usize]);
+        let (leaves_a, leaves_b) =
+            (&surfaces[list.pair.0 as usize].cover.leaves, &surfaces[list.pair.1 as usize].cover.leaves);
         let query = |a, b| Query::new(model, state, a, b);
         let (one, two) = (query(a, b), query(b, a));
-        let is_self = self.pair.0 == self.pair.1;
-        for c in &self.faces {
-            let q = if c.swapped { &two } else { &one };
-            if let Some(hit) = q.vertex_face(c.vertex, c.face, is_self, &mut self.touching) {
-                self.first.push((u64::from(c.swapped) << 32 | u64::from(c.vertex), hit));
+        let is_self = list.pair.0 == list.pair.1;
+        let reach = one.thickness + one.separation;
+        let Job { first, touching, .. } = self;
+        for &(i, j) in &list.leaves {
+            if !a.leaf_ways[i as usize].is_near(&b.leaf_ways[j as usize], reach) {
+                continue;
             }
-        }
-        for &(e, f) in &self.edges {
-            if let Some(hit) = one.edge_edge(e, f, is_self, &mut self.touching) {
-                self.first.push((2 << 32 | u64::from(e), hit));
-            }
+            let leaves = (&leaves_a[i as usize], &leaves_b[j as usize]);
+            each_feature(model, (a, b), is_self, leaves, |features| {
+                let (name, hit) = match features {
+                    Features::VertexFace { swapped, vertex, face } => {
+                        let q = if swapped { &two } else { &one };
+                        let hit = q.vertex_face(vertex, face, is_self, touching);
+                        (u64::from(swapped) << 32 | u64::from(vertex), hit)
+                    }
+                    Features::EdgeEdge(e, f) => {
+                        (2 << 32 | u64::from(e), one.edge_edge(e, f, is_self, touching))
+                    }
+                };
+                first.extend(hit.map(|h| (name, h)));
+            });
         }
         // One impact per vertex and per edge: the first.
         self.first.sort_unstable_by(|x, y| {

@@ -1,9 +1,10 @@
 //! Continuous detection over a whole model: candidate pairs once per step, impacts of any motion from there (CR 5.1–5.2).
 //!
-//! 1. [`find_candidates`](Continuous::find_candidates): boxes of faces, edges and segments, extended by 3·dt·v, go into one tree
-//!    per surface; pairs of boxes that meet give candidate lists vertex–face and edge–edge.
-//! 2. [`impacts`](Continuous::impacts): every candidate is tried on the straight ways of its vertices from the start of the step
-//!    to another state. Surfaces of which a vertex left its box are queried again first, so that nothing is missed.
+//! 1. [`find_candidates`](Continuous::find_candidates): boxes of faces, edges and segments, extended by 3·dt·v, are kept until a
+//!    vertex leaves its own; pairs of boxes that meet are the candidates.
+//! 2. [`impacts`](Continuous::impacts): vertices and faces, and edges and edges, of every candidate are tried on the straight
+//!    ways of their vertices from the start of the step to another state. Surfaces of which a vertex left its box are queried
+//!    again first, so that nothing is missed.
 //!
 //! | covered | how |
 //! |---|---|
@@ -21,16 +22,18 @@
 mod hits;
 mod patch;
 
-use super::broad::{Bounds, Sweep};
+use super::candidates::{Candidates, Surface};
+use super::cover::Cover;
 use super::material::rule;
 use super::skin::{Skin, Source};
 use super::solid::Solid;
-use super::{Collider, Contact, SHARED_VERTICES, for_each};
+use super::{Collider, Contact, SHARED_VERTICES, for_each_with};
 use crate::coords::{SoftId, State};
 use crate::linalg::Vec3;
 use crate::scene::{Model, Owner};
 use hits::Job;
 use patch::Patch;
+use rayon::prelude::*;
 
 /// Surfaces are kept this share of the smaller size apart, thicknesses not counted: below, a contact is an impact.
 const SEPARATION: f64 = 2e-4;
@@ -51,11 +54,8 @@ pub struct Continuous {
     patches: Vec<Patch>,
     /// Shapes that are half-spaces.
     planes: Vec<usize>,
-    sweep: Sweep,
+    candidates: Candidates,
     jobs: Vec<Job>,
-    count: usize,
-    /// Pairs of patches that come near each other.
-    near: Vec<(u32, u32)>,
     /// Pairs of features that touched at the start of the way last asked for.
     touching: usize,
     /// Worth several threads.
@@ -82,32 +82,28 @@ impl Continuous {
                 }
             }
         }
+        let surface = |p: &Patch| Surface::new(Cover::new(&p.skin, &p.x), p.x.len());
         Continuous {
             shared: patches.iter().map(|p| p.x.len()).sum::<usize>() >= SHARED_VERTICES,
+            candidates: Candidates::new(patches.iter().map(surface).collect()),
             patches,
             planes,
-            sweep: Sweep::default(),
             jobs: Vec::new(),
-            count: 0,
-            near: Vec::new(),
             touching: 0,
         }
     }
 
-    /// Finds the pairs of features that may meet within the next `h` seconds: those whose boxes meet when extended by
+    /// Finds what may meet within the next `h` seconds: faces, edges and segments whose boxes meet when extended by
     /// 3·h·v. Call it once per step, before [`impacts`](Continuous::impacts).
     pub fn find_candidates(&mut self, model: &Model, state: &State, h: f64) {
-        let shared = self.shared;
-        for_each(&mut self.patches, shared, |p| p.place(model, state, h));
-        self.find_near(model);
-        let patches = &self.patches;
-        for_each(&mut self.jobs[..self.count], shared, |job| job.find(model, patches));
+        let surfaces = &mut self.candidates.surfaces;
+        for_both(&mut self.patches, surfaces, self.shared, |p, s| p.place(model, state, h, s));
+        self.update(model);
     }
 
-    /// Numbers of vertex–face and of edge–edge candidates.
-    pub fn candidates(&self) -> (usize, usize) {
-        let jobs = &self.jobs[..self.count];
-        (jobs.iter().map(|j| j.faces.len()).sum(), jobs.iter().map(|j| j.edges.len()).sum())
+    /// Number of pairs of faces, edges and segments that were found to come near each other.
+    pub fn candidates(&self) -> usize {
+        self.candidates.lists().iter().map(|l| l.leaves.len()).sum()
     }
 
     /// Pairs of features that touched at the start of the last way, and so could not be kept apart.
@@ -120,24 +116,19 @@ impl Continuous {
     /// the first counts.
     pub fn impacts(&mut self, model: &Model, state: &State, ahead: &State, hits: &mut Vec<Hit>) {
         hits.clear();
-        let shared = self.shared;
-        for_each(&mut self.patches, shared, |p| p.lead_to(model, ahead));
-        if self.patches.iter().any(|p| p.left) {
-            // Boxes hold the new ways too; pairs of surfaces that stayed in theirs keep their lists.
-            self.patches.iter_mut().filter(|p| p.left).for_each(Patch::extend);
-            self.find_near(model);
-            let patches = &self.patches;
-            for_each(&mut self.jobs[..self.count], shared, |job| {
-                if job.is_stale(patches) {
-                    job.find(model, patches);
-                }
-            });
-            self.patches.iter_mut().for_each(|p| p.left = false);
+        let surfaces = &mut self.candidates.surfaces;
+        for_both(&mut self.patches, surfaces, self.shared, |p, s| p.lead_to(model, ahead, s));
+        self.update(model);
+        let (lists, surfaces) = (self.candidates.lists(), &self.candidates.surfaces);
+        if self.jobs.len() < lists.len() {
+            self.jobs.resize_with(lists.len(), Job::default);
         }
         let patches = &self.patches;
-        for_each(&mut self.jobs[..self.count], shared, |job| job.test(model, state, patches));
+        for_each_with(&mut self.jobs, lists, self.shared, |job, list| {
+            job.test(model, state, (patches, surfaces), list);
+        });
         self.touching = 0;
-        for job in &self.jobs[..self.count] {
+        for job in &self.jobs[..lists.len()] {
             hits.extend_from_slice(&job.hits);
             self.touching += job.touching;
         }
@@ -150,44 +141,30 @@ impl Continuous {
         hits.dedup_by_key(|h| h.contact.key);
     }
 
-    /// Pairs of patches whose boxes meet, each with a job; jobs of pairs that were known keep their lists.
-    fn find_near(&mut self, model: &Model) {
-        self.sweep.bounds.clear();
-        for (k, p) in self.patches.iter().enumerate() {
-            let span = p.cover.tree.span();
-            if span.min.is_finite() {
-                self.sweep.bounds.push(Bounds { min: span.min, max: span.max, shape: k as u32 });
-            }
-        }
-        self.near.clear();
-        let (near, patches) = (&mut self.near, &self.patches);
-        self.sweep.pairs(|a, b| {
-            if may_meet(model, &patches[a as usize], &patches[b as usize]) {
-                near.push((a, b));
-            }
+    /// Lists of candidates from the loose boxes.
+    fn update(&mut self, model: &Model) {
+        let patches = &self.patches;
+        let meets = |a: u32, b: u32| match a == b {
+            true => patches[a as usize].skin.self_contact,
+            false => may_meet(model, &patches[a as usize], &patches[b as usize]),
+        };
+        self.candidates.update(self.shared, meets, |surfaces, pair, i, j| {
+            hits::may_touch(model, (patches, surfaces), pair, (i, j))
         });
-        near.extend(
-            (0..patches.len() as u32).filter(|k| patches[*k as usize].skin.self_contact).map(|k| (k, k)),
-        );
-        near.sort_unstable();
-        // Known pairs keep their lists: both are sorted.
-        let mut jobs = std::mem::take(&mut self.jobs);
-        let known: Vec<(u32, u32)> = jobs[..self.count].iter().map(|j| j.pair).collect();
-        let spare = known.iter().enumerate().filter(|(_, p)| self.near.binary_search(p).is_err());
-        let mut spare: Vec<usize> = spare.map(|(i, _)| i).chain(self.count..jobs.len()).collect();
-        for &pair in &self.near {
-            if known.binary_search(&pair).is_err() {
-                let i = spare.pop().unwrap_or_else(|| {
-                    jobs.push(Job::default());
-                    jobs.len() - 1
-                });
-                jobs[i].renew(pair);
-            }
-        }
-        // Those in use first, by pair.
-        jobs.sort_by_key(|j| (self.near.binary_search(&j.pair).is_err(), j.pair));
-        self.jobs = jobs;
-        self.count = self.near.len();
+    }
+}
+
+/// Does something to each patch with its surface, on several threads where `shared`. The result is the same.
+fn for_both(
+    patches: &mut [Patch],
+    surfaces: &mut [Surface],
+    shared: bool,
+    f: impl Fn(&mut Patch, &mut Surface) + Sync + Send,
+) {
+    if shared {
+        patches.par_iter_mut().zip(surfaces).for_each(|(p, s)| f(p, s));
+    } else {
+        patches.iter_mut().zip(surfaces).for_each(|(p, s)| f(p, s));
     }
 }
 

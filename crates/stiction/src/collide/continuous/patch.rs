@@ -1,29 +1,25 @@
-//! A surface with its tree of boxes: where its vertices start, how far they are expected, and where a motion leads them.
+//! A surface: where its vertices start, and where a motion leads them.
 
-use crate::collide::cover::Cover;
+use crate::collide::candidates::{Left, Surface};
 use crate::collide::skin::{Skin, Source};
 use crate::collide::tree::Span;
 use crate::coords::State;
 use crate::linalg::Vec3;
 use crate::scene::{Model, Owner};
 
-/// Boxes hold this many times the way of a step (CR 5.1).
-const WAYS: f64 = 3.0;
-/// Half of the distance at which boxes meet that do not move, as a share of the size.
-const MARGIN: f64 = 0.01;
+/// By how much loose boxes are wider than the present motion, as a share of the size.
+const LOOSE: f64 = 0.01;
 
 pub(super) struct Patch {
     pub skin: Skin,
-    pub cover: Cover,
     /// Where vertices start [m].
     pub x: Vec<Vec3>,
     /// Where they are led [m].
     pub end: Vec<Vec3>,
-    /// The boxes in which vertices are expected.
-    pub boxes: Vec<Span>,
+    /// Boxes of their ways, and of those of the leaves.
+    ways: Vec<Span>,
+    pub leaf_ways: Vec<Span>,
     used: Vec<u32>,
-    /// Some vertex left its box.
-    pub left: bool,
     /// It has dofs, or follows a path.
     pub moves: bool,
 }
@@ -38,10 +34,9 @@ impl Patch {
         skin.positions(model, &model.initial, &mut x);
         Patch {
             used: skin.points(),
-            cover: Cover::new(&skin, &x),
             end: x.clone(),
-            boxes: vec![Span::EMPTY; x.len()],
-            left: false,
+            ways: vec![Span::EMPTY; x.len()],
+            leaf_ways: Vec::new(),
             moves: match skin.source {
                 Source::Soft(_) | Source::Rigid(Owner::Node(_) | Owner::Solid(_)) => true,
                 Source::Rigid(Owner::Body(b)) => {
@@ -53,45 +48,31 @@ impl Patch {
         }
     }
 
-    /// Takes positions and expected boxes from the state.
-    pub fn place(&mut self, model: &Model, state: &State, h: f64) {
+    /// Loose boxes hold what the present velocities ask for.
+    pub fn place(&mut self, model: &Model, state: &State, h: f64, surface: &mut Surface) {
         self.skin.positions(model, state, &mut self.x);
-        let grow = self.skin.thickness + MARGIN * self.skin.size;
-        for &k in &self.used {
-            let (x, v) = (self.x[k as usize], self.skin.point_velocity(model, state, k, h));
-            self.boxes[k as usize] = Span::of([x, x + v * (WAYS * h)]).grown(grow);
-        }
-        self.left = false;
-        self.cover.fit(&self.boxes);
+        self.skin.ends(model, state, h, &self.x, &mut self.end);
+        self.hold(Left::Drop, surface);
     }
 
-    /// Takes the end of the ways from another state, and notes whether some vertex leaves its box.
-    pub fn lead_to(&mut self, model: &Model, ahead: &State) {
+    /// Takes the end of the ways from another state; loose boxes hold them, too.
+    pub fn lead_to(&mut self, model: &Model, ahead: &State, surface: &mut Surface) {
         self.skin.positions(model, ahead, &mut self.end);
-        let thickness = self.skin.thickness;
-        self.left = self.used.iter().any(|k| {
-            let way = Span::of([self.end[*k as usize]]).grown(thickness);
-            !self.boxes[*k as usize].holds(&way)
-        });
+        self.hold(Left::Grow, surface);
+        for &k in &self.used {
+            self.ways[k as usize] = Span::of([self.x[k as usize], self.end[k as usize]]);
+        }
+        surface.cover.spans(&self.ways, &mut self.leaf_ways);
     }
 
-    /// Boxes hold the ends of the ways, too.
-    pub fn extend(&mut self) {
-        let grow = self.skin.thickness + MARGIN * self.skin.size;
-        for &k in &self.used {
-            let (x, end) = (self.x[k as usize], self.end[k as usize]);
-            let way = Span::of([end]).grown(self.skin.thickness);
-            if !self.boxes[k as usize].holds(&way) {
-                // Some more, so that the next pass need not ask again.
-                let far = end + 0.5 * (end - x);
-                self.boxes[k as usize] = self.boxes[k as usize].and(Span::of([far]).grown(grow));
-            }
-        }
-        self.cover.fit(&self.boxes);
+    fn hold(&self, left: Left, surface: &mut Surface) {
+        let need = self.skin.thickness + super::SEPARATION * self.skin.size;
+        let way = |k: u32| [self.x[k as usize], self.end[k as usize]];
+        surface.hold(&self.used, (need, LOOSE * self.skin.size), left, way);
     }
 
     /// The box of the ways of some vertices.
     pub fn ways(&self, vertices: &[u32]) -> Span {
-        Span::of(vertices.iter().flat_map(|k| [self.x[*k as usize], self.end[*k as usize]]))
+        vertices.iter().fold(Span::EMPTY, |s, k| s.and(self.ways[*k as usize]))
     }
 }

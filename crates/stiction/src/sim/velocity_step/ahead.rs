@@ -20,18 +20,40 @@ impl VelocityStepper {
         lead(model, state, &self.solution.v, h, &mut self.ahead);
     }
 
-    /// True when some body ends up moving so differently from what contact detection assumed that contacts may
-    /// have been missed.
-    pub(super) fn was_surprised(&self, model: &Model, state: &State, h: f64) -> bool {
-        let fall = model.gravity.length() * h;
-        let change = |dof: usize| {
-            (Vec3::from_slice(&self.solution.v[dof..]) - Vec3::from_slice(&state.v[dof..])).length()
+    /// True when some body ends up moving so differently from what contact detection assumed that contacts may have
+    /// been missed. Marks all that may have part in them: these bodies, and those that move at all, whose contacts are
+    /// linear only in the small. Once looked after, a body is looked after again where it moves differently from then.
+    pub(super) fn was_surprised(&mut self, model: &Model, state: &State, h: f64, first: bool) -> bool {
+        let fall = if first { model.gravity.length() * h } else { 0.0 };
+        let allowed = if first { SURPRISE } else { MISSED };
+        let (v, assumed) = (&self.solution.v, if first { &state.v } else { &self.ahead.v });
+        let change = |dof: usize| (Vec3::from_slice(&v[dof..]) - Vec3::from_slice(&assumed[dof..])).length();
+        let speed = |dof: usize| Vec3::from_slice(&v[dof..]).length();
+        let far = |shape: usize, moved: f64, share: f64| h * moved > share * model.shapes[shape].scale;
+        let mut any = false;
+        let mut mark = |surprised: bool, moves: bool| {
+            any |= surprised;
+            surprised || (first && moves)
         };
-        let far = |shape: usize, moved: f64| h * (moved - fall) > SURPRISE * model.shapes[shape].scale;
-        model.bodies.iter().filter(|b| b.block.is_some()).any(|b| {
-            let (linear, angular) = (change(b.dof), change(b.dof + 3));
-            b.shapes.clone().any(|s| far(s, linear + model.shapes[s].reach * angular))
-        }) || model.nodes.iter().any(|n| n.shape.is_some_and(|s| far(s.index(), change(n.dof))))
+        self.sought.clear();
+        for b in &model.bodies {
+            let reaches = |linear: f64, angular: f64, share: f64| {
+                b.shapes.clone().any(|s| far(s, linear + model.shapes[s].reach * angular, share))
+            };
+            let sought = b.block.is_some() && {
+                let surprised = reaches(change(b.dof) - fall, change(b.dof + 3), allowed);
+                mark(surprised, reaches(speed(b.dof), speed(b.dof + 3), 0.5 * MISSED))
+            };
+            self.sought.push(sought);
+        }
+        for n in &model.nodes {
+            let sought = n.shape.is_some_and(|s| {
+                let surprised = far(s.index(), change(n.dof) - fall, allowed);
+                mark(surprised, far(s.index(), speed(n.dof), 0.5 * MISSED))
+            });
+            self.sought.push(sought);
+        }
+        any
     }
 
     /// Looks for overlaps where the velocities found would lead, and adds them as contacts linearised there:
@@ -41,27 +63,17 @@ impl VelocityStepper {
         self.look_ahead(model, state, h);
         // ω at the end includes the turn of the inertia; the linearisation is about the velocities found.
         self.ahead.v.copy_from_slice(&self.solution.v);
+        self.changed.clear();
+        self.collider.seek_at(&self.sought);
         self.collider.detect(model, &self.ahead, 0.0, &mut self.candidates);
         let before = self.contacts.len();
-        let mut found = false;
         for c in &self.candidates {
             let reach = |s: ShapeId| model.shapes[s.index()].scale;
             if c.gap > -MISSED * reach(c.key.shape_a).min(reach(c.key.shape_b)) {
                 continue;
             }
-            let side = |anchor: &Anchor, other: &Anchor| match *anchor {
-                Anchor::Rigid { body, .. } => {
-                    let b = &model.bodies[body.index()];
-                    let arm = c.point - Vec3::from_slice(&self.ahead.q[b.q..]);
-                    let v = Vec3::from_slice(&self.solution.v[b.dof..]);
-                    (arm, v + Vec3::from_slice(&self.solution.v[b.dof + 3..]).cross(arm))
-                }
-                Anchor::Node(n) => (Vec3::ZERO, model.node_velocity(&self.ahead, n)),
-                Anchor::Surface { .. } => {
-                    let driven = driven_velocity(model, state, anchor, other, h);
-                    (Vec3::ZERO, driven + free_velocity(model, &self.ahead, anchor))
-                }
-                _ => (Vec3::ZERO, driven_velocity(model, state, anchor, other, h)),
+            let side = |anchor: &Anchor, other: &Anchor| {
+                row_velocity(model, state, &self.ahead, anchor, other, c.point, h)
             };
             let ((arm_a, v_a), (arm_b, v_b)) = (side(&c.a, &c.b), side(&c.b, &c.a));
             let gap = c.gap - h * c.normal().dot(v_a - v_b);
@@ -72,7 +84,7 @@ impl VelocityStepper {
             }
             self.late.retain(|l| l.0 != c.key);
             self.late.push((c.key, [arm_a, arm_b]));
-            found = true;
+            self.changed.push(c.key);
         }
         // What was passed through altogether leaves no overlap behind.
         self.collider.passed(model, (state, &self.ahead), h, &mut self.candidates);
@@ -84,7 +96,7 @@ impl VelocityStepper {
                 Ok(i) => self.contacts[i] = *c,
                 Err(_) => self.contacts.push(*c),
             }
-            found = true;
+            self.changed.push(c.key);
         }
         self.there.t = state.t;
         self.there.q.clone_from(&state.q);
@@ -107,20 +119,27 @@ impl VelocityStepper {
             let shares =
                 |o: &Contact| both.contains(&owner(o.key.shape_a)) || both.contains(&owner(o.key.shape_b));
             for o in self.contacts.iter_mut().filter(|o| shares(o)) {
-                o.restitution = 0.0;
+                if o.restitution != 0.0 {
+                    o.restitution = 0.0;
+                    self.changed.push(o.key);
+                }
             }
             let hard = Contact { restitution: 0.0, ..*c };
             match self.contacts[..before].binary_search_by(|o| o.key.cmp(&c.key)) {
                 Ok(i) => self.contacts[i] = hard,
                 Err(_) => self.contacts.push(hard),
             }
-            found = true;
+            self.changed.push(c.key);
         }
-        if found {
-            self.contacts.sort_unstable_by_key(|c| c.key);
-            self.late.sort_unstable_by_key(|l| l.0);
+        self.collider.seek_everywhere();
+        if self.changed.is_empty() {
+            return false;
         }
-        found
+        self.contacts.sort_unstable_by_key(|c| c.key);
+        self.late.sort_unstable_by_key(|l| l.0);
+        self.changed.sort_unstable();
+        self.changed.dedup();
+        true
     }
 
     /// True when the motion found runs into something (`intersection_free` only).
@@ -167,4 +186,31 @@ pub(super) fn lead(model: &Model, state: &State, v: &[f64], h: f64, ahead: &mut 
     ahead.q.clone_from(&state.q);
     ahead.v.clone_from(&state.v);
     advance(model, ahead, v, v, h);
+}
+
+/// Lever arm and velocity over the step of one side of a contact at `point`, linearised at `ahead`, whose velocities are those of
+/// the way there.
+pub(super) fn row_velocity(
+    model: &Model,
+    state: &State,
+    ahead: &State,
+    anchor: &Anchor,
+    other: &Anchor,
+    point: Vec3,
+    h: f64,
+) -> (Vec3, Vec3) {
+    match *anchor {
+        Anchor::Rigid { body, .. } => {
+            let b = &model.bodies[body.index()];
+            let arm = point - Vec3::from_slice(&ahead.q[b.q..]);
+            let v = Vec3::from_slice(&ahead.v[b.dof..]);
+            (arm, v + Vec3::from_slice(&ahead.v[b.dof + 3..]).cross(arm))
+        }
+        Anchor::Node(n) => (Vec3::ZERO, model.node_velocity(ahead, n)),
+        Anchor::Surface { .. } => {
+            let driven = driven_velocity(model, state, anchor, other, h);
+            (Vec3::ZERO, driven + free_velocity(model, ahead, anchor))
+        }
+        _ => (Vec3::ZERO, driven_velocity(model, state, anchor, other, h)),
+    }
 }

@@ -102,14 +102,18 @@ impl Accelerator {
             4.0 / (4.0 - rho2 * self.nu)
         };
         let relaxation = if self.l < c.slow_start { 1.0 } else { c.relaxation };
-        let mut sum = 0.0;
-        for ((v, image), before) in v.iter_mut().zip(image).zip(&mut self.before) {
-            let next = self.nu * (relaxation * (image - *v) + *v - *before) + *before;
-            sum += (next - *v) * (next - *v);
-            *before = *v;
-            *v = next;
+        // Four sums, so that no addition waits for the last.
+        let mut sum = [0.0; 4];
+        let all = v.chunks_mut(4).zip(image.chunks(4)).zip(self.before.chunks_mut(4));
+        for ((v, image), before) in all {
+            for (((sum, v), image), before) in sum.iter_mut().zip(v).zip(image).zip(before) {
+                let next = self.nu * (relaxation * (image - *v) + *v - *before) + *before;
+                *sum += (next - *v) * (next - *v);
+                *before = *v;
+                *v = next;
+            }
         }
-        sum.sqrt()
+        (sum[0] + sum[1] + sum[2] + sum[3]).sqrt()
     }
 
     /// v⁺ = y + β (y − y_before), y the image; β = 0 where the step opposes the last one.

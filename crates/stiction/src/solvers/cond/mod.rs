@@ -8,6 +8,7 @@
 //! | virtual nodes (14), (15); Prop. 1–3 | `nodal.rs` |
 //! | W, Sec. IV-C | `step_size.rs` |
 //! | Chebyshev (38), (39) | `acceleration.rs` |
+//! | E(q) by absolute column sums, (9) | [`majorant`] |
 //! | stopping test, line 12 | [`Stop`], and the error beside it in `judge.rs` |
 //! | beyond the paper: COND-E | [`without_nodes`], `surrogate.rs` |
 //!
@@ -20,6 +21,7 @@
 
 pub mod acceleration;
 pub mod judge;
+pub mod majorant;
 mod nodal;
 pub mod operators;
 pub mod step_size;
@@ -195,9 +197,14 @@ impl Cond {
     fn image(&mut self) {
         let (w, b) = (&self.steps.w, &self.island.b);
         // v* = v − W (A v − b)                                                            (20)
-        for i in 0..self.v.len() {
-            let b = b.get(i).copied().unwrap_or(0.0);
-            self.image[i] = self.v[i] - w[i] * (self.av[i] - b);
+        let own = b.len();
+        let real = self.image[..own].iter_mut().zip(&self.v).zip(w).zip(self.av.iter().zip(b));
+        for (((image, v), w), (av, b)) in real {
+            *image = v - w * (av - b);
+        }
+        let massless = self.image[own..].iter_mut().zip(&self.v[own..]).zip(&w[own..]).zip(&self.av[own..]);
+        for (((image, v), w), av) in massless {
+            *image = v - w * av;
         }
         // λ = ProjectFC(−(η + φ)/γ), each contact alone                                   Alg. 2
         // v** = v* + W Jᵀ λ                                                               (24)

@@ -6,17 +6,21 @@
 //! | W | Frobenius | 1/diag A per node, scaled by a power iteration |
 //! | acceleration | Chebyshev | Anderson, Nesterov or Chebyshev, restarted where they stray |
 //! | stiff materials | more iterations | W is the lattice multigrid of [`soft`](crate::solvers::soft), Anderson on it |
+//! | cables | hundreds of iterations | W = A⁻¹ by elimination along the [path](crate::contact::path), Newton on the contacts |
 //! | stops on | the update | natural map and momentum error |
 //!
 //! Where A couples nothing W is its inverse, so that a solve is Gauss–Seidel on the bodies. Where stiff soft bodies slide on free
-//! rigid ones only Anderson's mixing converges in reasonable time; chains of links are better left to a factor.
+//! rigid ones only Anderson's mixing converges in reasonable time. With W = A⁻¹ the surrogate is the problem itself, so that a
+//! cable takes one iteration.
 
 use super::acceleration::{Acceleration, Accelerator};
 use super::judge::Judge;
 use super::surrogate::Surrogate;
 use crate::contact::islands::Islands;
+use crate::contact::path::Path;
 use crate::contact::{ContactProblem, Solution};
 use crate::linalg::Vec3;
+use crate::solvers::exact::{self, OnForm};
 use crate::solvers::soft::island::Island;
 use crate::solvers::soft::{Inner, SoftSettings, SoftSolver};
 use crate::solvers::{ContactSolver, SolveReport, SolverSettings, Status, Trace, TraceRecord};
@@ -29,7 +33,7 @@ pub enum Stand {
     Diagonal,
     /// That, adapted node by node to the last move (diagonal Barzilai–Borwein, Park et al. 2020).
     DiagonalBarzilaiBorwein,
-    /// The lattice multigrid, on islands of nodes that are large enough for it; else the diagonal.
+    /// The lattice multigrid, on islands of nodes that are large enough for it; A⁻¹ on cables; else the diagonal.
     Multigrid,
 }
 
@@ -88,6 +92,8 @@ struct Lane {
     accelerator: Accelerator,
     judge: Judge,
     soft: SoftSolver,
+    path: Path,
+    on_path: OnForm,
     v: Vec<f64>,
     av: Vec<f64>,
     image: Vec<f64>,
@@ -165,6 +171,20 @@ impl Lane {
             };
             self.soft.set(soft);
             return self.soft.solve(p, blocks, contacts, x, trace);
+        }
+        if coupled && s.stand == Stand::Multigrid && self.path.prepare(p, blocks, contacts) {
+            let settings =
+                exact::Settings { tolerance: s.tolerance, aim: s.tolerance, ..exact::Settings::stepping() };
+            let stretch = |c: u32| p.law[c as usize].stretch();
+            self.lambda.clear();
+            self.lambda.extend(contacts.iter().map(|&c| x.lambda[c as usize] / stretch(c)));
+            let report =
+                self.on_path.solve(&mut self.path, &settings, p.velocity_scale, &mut self.lambda, trace);
+            for (&c, l) in contacts.iter().zip(&self.lambda) {
+                x.lambda[c as usize] = *l * stretch(c);
+            }
+            self.path.write_velocity(&self.lambda, &mut x.v);
+            return report;
         }
         self.load(p, (blocks, contacts), x);
         let report = self.iterate(s, coupled, trace);

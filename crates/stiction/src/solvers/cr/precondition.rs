@@ -150,6 +150,13 @@ impl Conditioner {
         for i in 0..sys.a.block_rows() {
             let (d, n) = sys.a.block(i);
             let m = &self.inverse[self.start[i]..][..n * n];
+            if let Ok(m) = <&[f64; 9]>::try_from(m) {
+                let (f, x) = (&f[d..d + 3], &mut x[d..d + 3]);
+                for r in 0..3 {
+                    x[r] += m[3 * r] * f[0] + m[3 * r + 1] * f[1] + m[3 * r + 2] * f[2];
+                }
+                continue;
+            }
             for r in 0..n {
                 x[d + r] += (0..n).map(|c| m[r * n + c] * f[d + c]).sum::<f64>();
             }

@@ -253,3 +253,28 @@ fn rivals_find_the_same_grip() {
         assert!(off(&x, &y) < 1e-4 * p.velocity_scale, "{}", off(&x, &y));
     }
 }
+
+#[test]
+fn friction_of_a_slipping_contact_acts_along_its_tangents() {
+    // R3: line 24 of Algorithm 2 subtracts J_tᵀγ'. With the printed Jᵀγ' the push of 8 N along t₁ would press on the plane.
+    let p = particle(Vec3::new(8.0, 3.0, 0.0), 1, 0.0);
+    let (x, ..) = solve(Settings::robust(), &p);
+    assert!((x.lambda[0].x - G * DT).abs() < 1e-6 * G * DT, "the weight and nothing else: {}", x.lambda[0]);
+    let mut printed = Vec3::new(0.0, 0.0, p.b[2]);
+    printed += p.j.frame[0].transpose() * Vec3::new(x.lambda[0].y, 0.0, 0.0);
+    assert!((printed.z - p.b[2]).abs() > 0.1 * G * DT, "{printed}");
+}
+
+#[test]
+fn full_inverts_the_system_of_diagonals() {
+    // R9: (22) is the exact block inverse, so that one free body with one sticking contact takes one iteration after its
+    // contact was activated; copies take as many, because Z counts them.
+    for copies in [1, 3] {
+        let mut p = particle(Vec3::new(2.0, 1.0, 0.0), copies, 0.0);
+        p.law.fill(crate::contact::Law::Rows(crate::contact::Bounds::EQUATIONS));
+        let counts = solve(sharp(), &p).2;
+        assert!(counts.iterations <= 2, "{copies} copies: {counts:?}");
+        let diag = solve(Settings { preconditioner: Preconditioner::Diag, ..sharp() }, &p).2;
+        assert!(diag.iterations > counts.iterations, "{copies} copies: {diag:?}");
+    }
+}

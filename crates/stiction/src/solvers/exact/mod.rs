@@ -35,6 +35,7 @@ use crate::contact::coupled::Coupled;
 use crate::contact::delassus::Delassus;
 use crate::contact::islands::Islands;
 use crate::contact::local::LocalForm;
+use crate::contact::path::Path;
 use crate::contact::{ContactProblem, LocalProblem, Solution};
 use crate::linalg::Vec3;
 use chain::{Buffers, Chain};
@@ -111,14 +112,17 @@ impl Settings {
         Settings { inner: Inner::Mixing, most_direct: MIXING_FROM, ..Settings::stepping() }
     }
 
-    /// Unknowns from which an island uses the multigrid. Many contacts hold a body everywhere, so that sweeps alone do
-    /// well; few leave it long waves, which `auto` gives to the multigrid sooner.
-    fn multigrid_from(&self, p: &ContactProblem, blocks: &[u32], contacts: usize) -> usize {
+    /// How a soft island finds its steps, and the unknowns from which it uses the multigrid. Many contacts hold a body
+    /// everywhere, so that sweeps alone do well; few leave it long waves, which `auto` gives to the multigrid sooner. What
+    /// holds free rigid bodies changes its modes often, which sets mixing back more than linear solves.
+    fn soft(&self, p: &ContactProblem, blocks: &[u32], contacts: usize) -> SoftSettings {
         let nodes = blocks.iter().filter(|&&b| p.a.block(b as usize).1 == 3).count();
+        let standard = SoftSettings { tolerance: self.tolerance, ..SoftSettings::default() };
         match self.inner {
-            Inner::Krylov => SoftSettings::default().multigrid_from,
-            Inner::Mixing if 6 * contacts > nodes => HELD_MULTIGRID_FROM,
-            Inner::Mixing => MIXING_FROM,
+            Inner::Mixing if nodes == blocks.len() && (3 * nodes >= HELD_FROM || 6 * contacts <= nodes) => {
+                SoftSettings { inner: Inner::Mixing, multigrid_from: MIXING_FROM, ..standard }
+            }
+            Inner::Mixing | Inner::Krylov => standard,
         }
     }
 
@@ -138,6 +142,8 @@ enum Form {
     /// On the velocities of its bodies.
     #[default]
     Bodies,
+    /// On the beads of a path.
+    Path,
     /// On its Delassus matrix.
     Coupled,
     /// On the velocities of its nodes.
@@ -150,6 +156,7 @@ enum Form {
 #[derive(Default)]
 struct Lane {
     bodies: Bodies,
+    path: Path,
     coupled: Coupled,
     soft: SoftSolver,
     soft_x: Solution,
@@ -165,7 +172,31 @@ pub struct Exact {
     settings: Settings,
     islands: Islands,
     lanes: Vec<Lane>,
+    /// Islands that are to be solved.
+    wanted: Vec<bool>,
+    /// Changed contacts of one island.
+    part: Vec<u32>,
     local: Buffers,
+}
+
+/// The chain on any form of W, for solvers that come to one.
+#[derive(Default)]
+pub(in crate::solvers) struct OnForm {
+    buffers: Buffers,
+}
+
+impl OnForm {
+    /// Solves `u = W r + q` from the guess in `r`; errors are judged by at least the speed `least` [m/s].
+    pub fn solve(
+        &mut self,
+        form: &mut impl Delassus,
+        settings: &Settings,
+        least: f64,
+        r: &mut [Vec3],
+        trace: &mut dyn Trace,
+    ) -> SolveReport {
+        Chain::new(form, &mut self.buffers, settings, least, trace).run(r)
+    }
 }
 
 /// Coupled islands whose parts (what A couples) have at most this many dofs and contacts each are solved on W, through
@@ -180,9 +211,9 @@ const MOST_SPARSE_CONTACTS: usize = 3000;
 const MOST_COLUMNS: usize = 600;
 
 /// `auto` mixes steps of the multigrid on soft islands of at least this many unknowns.
-const MIXING_FROM: usize = 200;
+const MIXING_FROM: usize = 100;
 /// … and where many contacts hold them of at least this many.
-const HELD_MULTIGRID_FROM: usize = 1500;
+const HELD_FROM: usize = 1500;
 
 /// With fewer contacts than this in all, starting threads costs more than it gains.
 const PARALLEL_CONTACTS: usize = 64;
@@ -190,7 +221,14 @@ const PARALLEL_CONTACTS: usize = 64;
 impl Exact {
     /// With settings.
     pub fn new(settings: Settings) -> Exact {
-        Exact { settings, islands: Islands::default(), lanes: Vec::new(), local: Buffers::default() }
+        Exact {
+            settings,
+            islands: Islands::default(),
+            lanes: Vec::new(),
+            wanted: Vec::new(),
+            part: Vec::new(),
+            local: Buffers::default(),
+        }
     }
 
     /// Solves a bare problem `u = W r + q`; `r` holds the guess on entry and the answer on return.
@@ -198,6 +236,98 @@ impl Exact {
         let mut form = LocalForm::new(p);
         let mut report = Chain::new(&mut form, &mut self.local, &self.settings, 0.0, trace).run(r);
         report.islands = usize::from(!r.is_empty());
+        report
+    }
+
+    /// Solves the islands that are wanted.
+    fn solve_wanted(&mut self, p: &ContactProblem, x: &mut Solution, trace: &mut dyn Trace) -> SolveReport {
+        let (islands, settings, wanted) = (&self.islands, &self.settings, &self.wanted);
+        let n = islands.len();
+        let (guess, lambda) = (&x.v, &x.lambda);
+        let solve = |i: usize, lane: &mut Lane, trace: &mut dyn Trace| {
+            let contacts = islands.contacts(i);
+            lane.r.clear();
+            lane.r.extend(contacts.iter().map(|&c| lambda[c as usize] / p.law[c as usize].stretch()));
+            let speed = p.velocity_scale;
+            let (blocks, direct) = (islands.blocks(i), settings.most_direct);
+            let soft = islands.is_coupled(i) && is_large(p, blocks, contacts, direct, &mut lane.coupled);
+            if soft {
+                lane.soft.set(settings.soft(p, islands.blocks(i), contacts.len()));
+                lane.soft_x.v.clone_from(guess);
+                lane.soft_x.lambda.clone_from(lambda);
+                lane.report = lane.soft.solve(p, islands.blocks(i), contacts, &mut lane.soft_x, trace);
+                lane.form = Form::Soft;
+                if lane.report.status.is_solved() || contacts.len() > MOST_COLUMNS {
+                    return;
+                }
+            }
+            lane.report = if !islands.is_coupled(i) && lane.bodies.prepare(p, contacts) {
+                lane.form = Form::Bodies;
+                let large = lane.bodies.system_size() > settings.newton_size;
+                let mut report = SolveReport { status: Status::Budget, islands: 1, ..SolveReport::default() };
+                let warm = lane.r.iter().any(|r| *r != Vec3::ZERO);
+                // At rest a few contacts have changed since the last step: no need to sweep over all the others.
+                let (bodies, r) = (&mut lane.bodies, &mut lane.r);
+                if !(large && warm && lane.patch.mend(p, contacts, bodies, settings, r, &mut report, trace)) {
+                    let begun = report.factorizations;
+                    report = Chain::new(bodies, &mut lane.buffers, settings, speed, trace).run(r);
+                    report.factorizations += begun;
+                    if report.status == Status::Budget && large {
+                        lane.patch.mend(p, contacts, bodies, settings, r, &mut report, trace);
+                    }
+                }
+                report
+            } else if islands.is_coupled(i) && lane.path.prepare(p, blocks, contacts) {
+                lane.form = Form::Path;
+                Chain::new(&mut lane.path, &mut lane.buffers, settings, speed, trace).run(&mut lane.r)
+            } else if lane.coupled.prepare(p, islands.blocks(i), contacts) {
+                lane.form = Form::Coupled;
+                let mut form = LocalForm::new(&lane.coupled.local);
+                Chain::new(&mut form, &mut lane.buffers, settings, speed, trace).run(&mut lane.r)
+            } else {
+                lane.form = Form::Singular;
+                SolveReport { status: Status::Budget, velocity: f64::INFINITY, ..SolveReport::default() }
+            };
+        };
+        let lanes = &mut self.lanes[..n];
+        if trace.wants() || n < 2 || p.contacts() < PARALLEL_CONTACTS || rayon::current_num_threads() < 2 {
+            for (i, lane) in lanes.iter_mut().enumerate().filter(|(i, _)| wanted[*i]) {
+                solve(i, lane, trace);
+            }
+        } else {
+            let chosen = lanes.par_iter_mut().enumerate().filter(|(i, _)| wanted[*i]);
+            chosen.for_each(|(i, lane)| solve(i, lane, &mut ()));
+        }
+        let mut report = SolveReport { islands: n, ..SolveReport::default() };
+        for (i, lane) in self.lanes[..n].iter_mut().enumerate().filter(|(i, _)| wanted[*i]) {
+            let contacts = self.islands.contacts(i);
+            match lane.form {
+                Form::Soft => {
+                    for &c in contacts {
+                        x.lambda[c as usize] = lane.soft_x.lambda[c as usize];
+                    }
+                    for &b in self.islands.blocks(i) {
+                        let (d, n) = p.a.block(b as usize);
+                        x.v[d..d + n].copy_from_slice(&lane.soft_x.v[d..d + n]);
+                    }
+                }
+                Form::Bodies | Form::Path | Form::Coupled | Form::Singular => {
+                    for (&c, r) in contacts.iter().zip(&lane.r) {
+                        x.lambda[c as usize] = *r * p.law[c as usize].stretch();
+                    }
+                }
+            }
+            match lane.form {
+                Form::Bodies => lane.bodies.write_velocity(&lane.r, &mut x.v),
+                Form::Path => lane.path.write_velocity(&lane.r, &mut x.v),
+                Form::Coupled => {
+                    let blocks = self.islands.blocks(i);
+                    lane.coupled.write_velocity(p, blocks, contacts, &x.lambda, &mut x.v);
+                }
+                Form::Soft | Form::Singular => {}
+            }
+            include(&mut report, &lane.report, |c| contacts[c] as usize);
+        }
         report
     }
 }
@@ -219,88 +349,49 @@ impl ContactSolver for Exact {
             x.v[d..d + n].copy_from_slice(&p.b[d..d + n]);
             p.divide_block(i, &mut x.v);
         }
-        let (islands, settings) = (&self.islands, &self.settings);
-        let (guess, lambda) = (&x.v, &x.lambda);
-        let solve = |i: usize, lane: &mut Lane, trace: &mut dyn Trace| {
-            let contacts = islands.contacts(i);
-            lane.r.clear();
-            lane.r.extend(contacts.iter().map(|&c| lambda[c as usize] / p.law[c as usize].stretch()));
-            let speed = p.velocity_scale;
-            let (blocks, direct) = (islands.blocks(i), settings.most_direct);
-            let soft = islands.is_coupled(i) && is_large(p, blocks, contacts, direct, &mut lane.coupled);
-            if soft {
-                lane.soft.set(SoftSettings {
-                    tolerance: settings.tolerance,
-                    inner: settings.inner,
-                    multigrid_from: settings.multigrid_from(p, islands.blocks(i), contacts.len()),
-                    ..SoftSettings::default()
-                });
-                lane.soft_x.v.clone_from(guess);
-                lane.soft_x.lambda.clone_from(lambda);
-                lane.report = lane.soft.solve(p, islands.blocks(i), contacts, &mut lane.soft_x, trace);
-                lane.form = Form::Soft;
-                if lane.report.status.is_solved() || contacts.len() > MOST_COLUMNS {
-                    return;
-                }
-            }
-            lane.report = if !islands.is_coupled(i) && lane.bodies.prepare(p, contacts) {
-                lane.form = Form::Bodies;
-                let mut report =
-                    Chain::new(&mut lane.bodies, &mut lane.buffers, settings, speed, trace).run(&mut lane.r);
-                if report.status == Status::Budget && lane.bodies.system_size() > settings.newton_size {
-                    lane.patch.mend(p, contacts, &mut lane.bodies, settings, &mut lane.r, &mut report, trace);
-                }
-                report
-            } else if lane.coupled.prepare(p, islands.blocks(i), contacts) {
-                lane.form = Form::Coupled;
-                let mut form = LocalForm::new(&lane.coupled.local);
-                Chain::new(&mut form, &mut lane.buffers, settings, speed, trace).run(&mut lane.r)
-            } else {
-                lane.form = Form::Singular;
-                SolveReport { status: Status::Budget, velocity: f64::INFINITY, ..SolveReport::default() }
-            };
-        };
-        let lanes = &mut self.lanes[..n];
-        if trace.wants() || n < 2 || p.contacts() < PARALLEL_CONTACTS || rayon::current_num_threads() < 2 {
-            for (i, lane) in lanes.iter_mut().enumerate() {
-                solve(i, lane, trace);
-            }
-        } else {
-            lanes.par_iter_mut().enumerate().for_each(|(i, lane)| solve(i, lane, &mut ()));
+        self.wanted.clear();
+        self.wanted.resize(n, true);
+        self.solve_wanted(p, x, trace)
+    }
+
+    fn solve_again(
+        &mut self,
+        p: &ContactProblem,
+        x: &mut Solution,
+        changed: &[u32],
+        before: &SolveReport,
+        trace: &mut dyn Trace,
+    ) -> SolveReport {
+        self.islands.find(p);
+        let (n, islands, settings) = (self.islands.len(), &self.islands, &self.settings);
+        let is_large = |i: usize| 6 * islands.blocks(i).len() > settings.newton_size;
+        if (0..n).any(|i| islands.is_coupled(i)) || !(0..n).any(is_large) {
+            return self.solve(p, x, trace);
         }
-        let mut report = SolveReport { islands: n, ..SolveReport::default() };
-        for (i, lane) in self.lanes[..n].iter_mut().enumerate() {
-            let contacts = self.islands.contacts(i);
-            match lane.form {
-                Form::Soft => {
-                    for &c in contacts {
-                        x.lambda[c as usize] = lane.soft_x.lambda[c as usize];
-                    }
-                    for &b in self.islands.blocks(i) {
-                        let (d, n) = p.a.block(b as usize);
-                        x.v[d..d + n].copy_from_slice(&lane.soft_x.v[d..d + n]);
-                    }
-                }
-                Form::Bodies | Form::Coupled | Form::Singular => {
-                    for (&c, r) in contacts.iter().zip(&lane.r) {
-                        x.lambda[c as usize] = *r * p.law[c as usize].stretch();
-                    }
-                }
-            }
-            match lane.form {
-                Form::Bodies => lane.bodies.write_velocity(&lane.r, &mut x.v),
-                Form::Coupled => {
-                    let blocks = self.islands.blocks(i);
-                    lane.coupled.write_velocity(p, blocks, contacts, &x.lambda, &mut x.v);
-                }
-                Form::Soft | Form::Singular => {}
-            }
-            report.iterations = report.iterations.max(lane.report.iterations);
-            report.factorizations = report.factorizations.max(lane.report.factorizations);
-            report.velocity = report.velocity.max(lane.report.velocity);
-            merge_status(&mut report.status, &lane.report.status, contacts);
+        if self.lanes.len() < n {
+            self.lanes.resize_with(n, Lane::default);
         }
-        report
+        // Islands without a changed contact keep their answer, and what was said of it.
+        let mut all = SolveReport { iterations: 0, factorizations: 0, islands: n, ..before.clone() };
+        self.wanted.clear();
+        self.wanted.resize(n, false);
+        for &c in changed {
+            self.wanted[islands.of_contact(c as usize)] = true;
+        }
+        for i in (0..n).filter(|&i| is_large(i)) {
+            if self.wanted[i] {
+                self.part.clear();
+                self.part.extend(changed.iter().filter(|&&c| islands.of_contact(c as usize) == i));
+                let Lane { patch, report, .. } = &mut self.lanes[i];
+                if patch.fit(p, islands.contacts(i), &self.part, settings, x, report, trace) {
+                    include(&mut all, report, |c| patch.contact(c));
+                    self.wanted[i] = false;
+                }
+            }
+        }
+        let rest = self.solve_wanted(p, x, trace);
+        include(&mut all, &rest, |c| c);
+        all
     }
 }
 
@@ -324,22 +415,25 @@ fn is_large(
     largest > most_direct || !(few || sparse)
 }
 
-/// The worst status of all islands; contact indices become those of the whole problem.
-fn merge_status(all: &mut Status, one: &Status, contacts: &[u32]) {
+/// Adds the report on one island to that on all; `index` makes its contacts those of the whole problem.
+fn include(all: &mut SolveReport, one: &SolveReport, index: impl Fn(usize) -> usize) {
+    all.iterations = all.iterations.max(one.iterations);
+    all.factorizations = all.factorizations.max(one.factorizations);
+    all.velocity = all.velocity.max(one.velocity);
     let rank = |s: &Status| match s {
         Status::Converged => 0,
         Status::Floor => 1,
         Status::Budget => 2,
         Status::Infeasible(_) => 3,
     };
-    if let Status::Infeasible(some) = one {
-        let mut named: Vec<usize> = some.iter().map(|&c| contacts[c] as usize).collect();
-        if let Status::Infeasible(others) = all {
+    if let Status::Infeasible(some) = &one.status {
+        let mut named: Vec<usize> = some.iter().map(|&c| index(c)).collect();
+        if let Status::Infeasible(others) = &all.status {
             named.extend_from_slice(others);
             named.sort_unstable();
         }
-        *all = Status::Infeasible(named);
-    } else if rank(one) > rank(all) {
-        *all = one.clone();
+        all.status = Status::Infeasible(named);
+    } else if rank(&one.status) > rank(&all.status) {
+        all.status = one.status.clone();
     }
 }

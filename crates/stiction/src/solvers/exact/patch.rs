@@ -1,14 +1,20 @@
-//! Newton on the few contacts that sweeps leave in a large island.
+//! Parts of a large island, solved while the rest keeps its impulses: one Gauss–Seidel step whose block is the patch.
 //!
-//! In a pile at rest a handful of jammed bodies can keep a residual that sweeps lower by less than a thousandth each.
-//! Their contacts, and all others of the same bodies, are solved together by Newton while the rest of the island
-//! keeps its impulses: one Gauss–Seidel step whose block is the patch.
+//! **What is left** ([`Patch::mend`]). From one step to the next most of a pile at rest keeps its impulses, and sweeps
+//! over all of it are for the sake of a few bodies; where a handful of these are jammed, each sweep lowers their error by
+//! less than a thousandth. The contacts that are in error, and all others of the same bodies, are solved together: by
+//! Newton where they are few, else by sweeps.
+//!
+//! **What came late** ([`Patch::fit`]). Contacts that a look ahead has found in an island that is solved already concern
+//! their bodies and those around them; sweeps over the contacts of these cost what the patch costs, not what the island
+//! costs.
 
 use super::chain::{Buffers, Chain};
 use super::{Settings, SolveReport, Status, Trace};
-use crate::contact::ContactProblem;
 use crate::contact::bodies::Bodies;
 use crate::contact::delassus::Delassus;
+use crate::contact::near::Near;
+use crate::contact::{ContactProblem, Solution};
 use crate::linalg::Vec3;
 use crate::solvers::measure::velocity_scale;
 
@@ -20,24 +26,28 @@ const NEAR: f64 = 0.3;
 const SHARPER: f64 = 0.1;
 /// Sweeps before Newton.
 const SWEEPS: usize = 10;
+/// A patch of more than this share of the contacts is not worth while.
+const LARGEST_SHARE: f64 = 0.4;
+/// Bodies between a late contact and the border of its patch.
+const LAYERS: usize = 3;
 
 /// Buffers of the patches.
 #[derive(Default)]
 pub(super) struct Patch {
     bodies: Bodies,
     buffers: Buffers,
+    near: Near,
     u: Vec<Vec3>,
     error: Vec<f64>,
-    marked: Vec<bool>,
-    chosen: Vec<u32>,
-    contacts: Vec<u32>,
     r: Vec<Vec3>,
+    chosen: Vec<u32>,
     old: Vec<Vec3>,
     v: Vec<f64>,
 }
 
 impl Patch {
-    /// Improves `r`, the impulses of `contacts` of `p` that `island` holds, and the report on them.
+    /// Improves `r`, the impulses of `contacts` of `p` that `island` holds, and the report on them. False where the
+    /// contacts in error are too many to make a patch.
     pub fn mend(
         &mut self,
         p: &ContactProblem,
@@ -47,12 +57,17 @@ impl Patch {
         r: &mut [Vec3],
         report: &mut SolveReport,
         trace: &mut dyn Trace,
-    ) {
+    ) -> bool {
         let speed = velocity_scale(island, p.velocity_scale);
         let goal = settings.tolerance * speed;
-        let mut worst = self.find_errors(island, r);
+        let (mut worst, mut merit) = self.find_errors(island, r);
+        let mut is_local = true;
         for _ in 0..MOST_PATCHES {
-            if worst <= goal || !self.choose(island, contacts, NEAR * goal, settings.newton_size) {
+            if worst <= goal {
+                break;
+            }
+            is_local = self.choose(p, contacts, NEAR * goal);
+            if !is_local || !self.bodies.prepare(p, self.near.contacts()) {
                 break;
             }
             self.v.resize(p.dofs(), 0.0);
@@ -60,12 +75,12 @@ impl Patch {
             self.old.clear();
             self.old.extend(self.chosen.iter().map(|&c| r[c as usize]));
             self.r.clone_from(&self.old);
-            if !self.bodies.prepare(p, &self.contacts) || self.bodies.system_size() > settings.newton_size {
-                break;
-            }
-            self.bodies.start_from(&self.v, &self.r);
+            self.bodies.start_from(&self.v, &self.r, |_| true);
             let sharp = SHARPER * goal / velocity_scale(&self.bodies, p.velocity_scale);
-            let inner = Settings { tolerance: sharp, aim: sharp, first_sweeps: SWEEPS, ..*settings };
+            let mut inner = Settings { tolerance: sharp, aim: sharp, ..*settings };
+            if self.bodies.system_size() <= settings.newton_size {
+                inner.first_sweeps = SWEEPS;
+            }
             let solved = Chain::new(&mut self.bodies, &mut self.buffers, &inner, p.velocity_scale, trace)
                 .run(&mut self.r);
             report.factorizations += solved.factorizations;
@@ -73,52 +88,96 @@ impl Patch {
                 r[c as usize] = *x;
             }
             let now = self.find_errors(island, r);
-            if now >= worst {
+            if now.1 >= merit {
                 for (&c, x) in self.chosen.iter().zip(&self.old) {
                     r[c as usize] = *x;
                 }
                 break;
             }
-            worst = now;
+            (worst, merit) = now;
         }
         report.velocity = worst / speed;
         if worst <= goal {
             report.status = Status::Converged;
         }
+        is_local
     }
 
-    /// The natural map of every contact as a velocity, and the largest [m/s].
-    fn find_errors(&mut self, island: &mut Bodies, r: &[Vec3]) -> f64 {
+    /// Solves `x` anew near the contacts `changed` of an island with the given contacts; false where that is a large
+    /// part of it.
+    pub fn fit(
+        &mut self,
+        p: &ContactProblem,
+        contacts: &[u32],
+        changed: &[u32],
+        settings: &Settings,
+        x: &mut Solution,
+        report: &mut SolveReport,
+        trace: &mut dyn Trace,
+    ) -> bool {
+        self.near.from(p, changed.iter().map(|&c| c as usize));
+        for _ in 0..LAYERS {
+            self.near.grow(p, contacts.iter().copied());
+        }
+        let near = self.near.contacts();
+        if is_large(near, contacts) || !self.bodies.prepare(p, near) {
+            return false;
+        }
+        self.r.clear();
+        self.r.extend(near.iter().map(|&c| x.lambda[c as usize] / p.law[c as usize].stretch()));
+        // The rows of changed contacts are not those by which `x` was found, but all contacts of their bodies are here.
+        self.bodies.start_from(&x.v, &self.r, |block| !self.near.is_inner(block));
+        let sweeps = Settings { newton_size: 0, ..*settings };
+        *report = Chain::new(&mut self.bodies, &mut self.buffers, &sweeps, p.velocity_scale, trace)
+            .run(&mut self.r);
+        for (&c, r) in near.iter().zip(&self.r) {
+            x.lambda[c as usize] = *r * p.law[c as usize].stretch();
+        }
+        self.bodies.write_velocity(&self.r, &mut x.v);
+        true
+    }
+
+    /// The contact of the problem that is number `c` of the patch.
+    pub fn contact(&self, c: usize) -> usize {
+        self.near.contacts()[c] as usize
+    }
+
+    /// The natural map of every contact as a velocity, the largest [m/s], and the merit of all.
+    fn find_errors(&mut self, island: &mut Bodies, r: &[Vec3]) -> (f64, f64) {
         self.u.resize(r.len(), Vec3::ZERO);
         island.velocity(r, &mut self.u);
         self.error.clear();
+        let (mut worst, mut sum) = (0.0, 0.0);
         for c in 0..r.len() {
             let s = island.scale(c);
-            self.error.push(s * island.law(c).natural_map(r[c], self.u[c], s).length());
+            let e = island.law(c).natural_map(r[c], self.u[c], s).length();
+            self.error.push(s * e);
+            worst = f64::max(worst, s * e);
+            sum += s * e * e;
         }
-        self.error.iter().copied().fold(0.0, f64::max)
+        (worst, sum)
     }
 
-    /// All contacts of the bodies that have one with an error above `limit`; false where that is too many.
-    fn choose(&mut self, island: &Bodies, contacts: &[u32], limit: f64, most_dofs: usize) -> bool {
-        self.marked.clear();
-        self.marked.resize(island.bodies_moved(), false);
-        let mut dofs = 0;
-        for c in (0..contacts.len()).filter(|&c| self.error[c] > limit) {
-            for b in island.bodies_of(c) {
-                dofs += if self.marked[b] { 0 } else { 6 };
-                self.marked[b] = true;
-            }
-        }
-        if dofs > most_dofs {
+    /// All contacts of the bodies that have one with an error above `limit`, as contacts of `p` in `near` and of the
+    /// island in `chosen`; false where that is too many.
+    fn choose(&mut self, p: &ContactProblem, contacts: &[u32], limit: f64) -> bool {
+        let Patch { near, error, chosen, .. } = self;
+        near.from(p, (0..contacts.len()).filter(|&c| error[c] > limit).map(|c| contacts[c] as usize));
+        if is_large(near.contacts(), contacts) {
             return false;
         }
-        self.chosen.clear();
-        self.chosen.extend(
-            (0..contacts.len() as u32).filter(|&c| island.bodies_of(c as usize).any(|b| self.marked[b])),
-        );
-        self.contacts.clear();
-        self.contacts.extend(self.chosen.iter().map(|&c| contacts[c as usize]));
-        true
+        near.grow(p, contacts.iter().copied());
+        chosen.clear();
+        // Both are ascending.
+        let mut k = 0;
+        for &c in near.contacts() {
+            k += contacts[k..].partition_point(|&o| o < c);
+            chosen.push(k as u32);
+        }
+        !is_large(near.contacts(), contacts)
     }
+}
+
+fn is_large(near: &[u32], contacts: &[u32]) -> bool {
+    near.len() as f64 > LARGEST_SHARE * contacts.len() as f64
 }

@@ -1,8 +1,8 @@
 //! Rigid bodies in the preconditioner: one dense matrix over all of them that knows the nodes that follow them, the
 //! contacts that are held, and the couplings of A.
 
-use super::island::{Island, NONE};
-use super::modes::{Mode, Modes};
+use super::island::{Island, NONE, Touch};
+use super::modes::{Active, Mode, Modes};
 use crate::linalg::sweep32::{Vec4f, times, times_transposed};
 use crate::linalg::{DenseLu, Mat3, Vec3, skew};
 
@@ -261,18 +261,7 @@ pub(super) fn each_held(
         if a.mode == Mode::Open || a.slave != NONE {
             continue;
         }
-        // Friction follows the normal force: a part without symmetry that only the operator has.
-        let normal = a.p.x_axis.x;
-        let p = if a.mode == Mode::Stick {
-            a.p
-        } else {
-            Mat3::from_cols(
-                Vec3::X * normal,
-                Vec3::new(0.0, a.p.y_axis.y, a.p.y_axis.z),
-                Vec3::new(0.0, a.p.z_axis.y, a.p.z_axis.z),
-            )
-        };
-        let world = t.frame.transpose() * p * t.frame;
+        let world = held_spring(t, a);
         let parts = |m: &super::island::Mover| {
             let own = Mat3::IDENTITY * m.weight;
             match m.arm {
@@ -287,6 +276,21 @@ pub(super) fn each_held(
             }
         }
     }
+}
+
+/// The symmetric part of the spring of a held contact, world axes. Friction follows the normal force: a part without symmetry that
+/// only the operator has.
+pub(super) fn held_spring(t: &Touch, a: &Active) -> Mat3 {
+    let p = if a.mode == Mode::Stick {
+        a.p
+    } else {
+        Mat3::from_cols(
+            Vec3::X * a.p.x_axis.x,
+            Vec3::new(0.0, a.p.y_axis.y, a.p.y_axis.z),
+            Vec3::new(0.0, a.p.z_axis.y, a.p.z_axis.z),
+        )
+    };
+    t.frame.transpose() * p * t.frame
 }
 
 /// a bᵀ.

@@ -59,6 +59,8 @@ pub(in crate::solvers) struct Touch {
     pub law: RoundLaw,
     /// Mean diagonal of J diag(A)⁻¹ Jᵀ, unstretched, as the yardstick has it [1/kg].
     pub scale: f64,
+    /// Several nodes that A couples carry it, and nothing else that moves.
+    pub is_shared: bool,
     first: u32,
     last: u32,
 }
@@ -154,6 +156,19 @@ impl Island {
         for m in self.movers(t) {
             m.add_impulse(p, f);
         }
+    }
+
+    /// Place of a block in `low`.
+    pub fn place(&self, row: u32, column: u32) -> Option<usize> {
+        let range = self.low.range(row as usize);
+        let at = self.low.columns()[range.clone()].binary_search(&column).ok()?;
+        Some(range.start + at)
+    }
+
+    fn is_shared(&self, movers: &[Mover]) -> bool {
+        let node = |m: &Mover| m.arm.is_none() && (m.at as usize) < self.nodes;
+        movers.len() > 1
+            && movers.iter().all(|m| node(m) && movers.iter().all(|o| self.place(m.at, o.at).is_some()))
     }
 
     fn fits(&self, p: &ContactProblem, blocks: &[u32]) -> bool {
@@ -327,6 +342,7 @@ impl Island {
                     }
                 }
             }
+            let is_shared = self.is_shared(&self.movers[first as usize..]);
             self.touches.push(Touch {
                 frame: Mat3::from_diagonal(k) * *frame,
                 bias: k * p.bias[c],
@@ -334,6 +350,7 @@ impl Island {
                 softness: p.softness[c] * k * k,
                 law: p.law[c].round(),
                 scale: if scale > 0.0 { scale / 3.0 } else { 1.0 },
+                is_shared,
                 first,
                 last: self.movers.len() as u32,
             });

@@ -1,18 +1,21 @@
 //! The lattice multigrid: one forward sweep down, one backward sweep up, dense on the coarsest level.
 //!
 //! Coarse matrices are made from A without contacts and may be some steps old; contacts enter them as a penalty
-//! `κ diag(A_s)` on the directions in which a slave is bound, through the trilinear weights. Where the slave follows a
-//! rigid body the penalty ties lattice and body, and the bodies are solved with the coarsest level.
+//! `κ diag(A_s)` on the directions in which a slave is bound, or the mean of the nodes that carry the contact together,
+//! through the trilinear weights. Where the slave follows a rigid body the penalty ties lattice and body, and the bodies
+//! are solved with the coarsest level.
 
 use super::bodies::{Bodies, Link, single, wide};
 use super::island::{Island, NONE};
 use super::lattice::{self, Level};
 use super::modes::{Mode, Modes};
+use crate::contact::law::RoundLaw;
 use crate::linalg::sweep32::Vec4f;
 use crate::linalg::{Cholesky, DenseLu, Mat3, Vec3};
+use std::collections::BTreeMap;
 
 /// Strength of the penalty; 0.5 to 50 are as good.
-const KAPPA: f64 = 2.0;
+pub(super) const KAPPA: f64 = 2.0;
 /// Coarsest levels up to this size are solved densely.
 const DENSE: usize = 700;
 /// Symmetric sweeps on a coarsest level that is larger.
@@ -22,15 +25,32 @@ const SHIFT: f64 = 1e-5;
 /// New coarse matrices cost about as much as this many products.
 const REBUILD: f64 = 25.0;
 
-/// A node that a contact binds, with the directions in which it does: κ d (I − Z).
+/// Most nodes that carry a contact together: those of a face.
+const MOST_NODES: usize = 3;
+
+/// A sum of nodes, each with a weight, that a contact binds, with the directions in which it does: κ d (I − Z).
 #[derive(Clone, Copy)]
 struct Bound {
-    node: u32,
-    /// The body that it follows.
+    node: [u32; MOST_NODES],
+    /// One for the slave, zero for nodes that do not exist.
+    weight: [f64; MOST_NODES],
+    /// The body that the slave follows.
     link: Option<Link>,
-    /// First of the places of its 8 × 8 coarse blocks, level by level.
-    places: u32,
+    /// First of the places of the 8 × 8 coarse blocks of two nodes, level by level.
+    places: [[u32; MOST_NODES]; MOST_NODES],
     stiffness: Mat3,
+}
+
+impl Bound {
+    /// Calls `f` with the points of a level that carry the contact, and their weights.
+    fn each_point(&self, level: &Level, mut f: impl FnMut(usize, f64)) {
+        for (node, share) in self.node.iter().zip(&self.weight).filter(|(_, w)| **w != 0.0) {
+            let c = &level.from_nodes[*node as usize];
+            for k in 0..8 {
+                f(c.at[k] as usize, share * c.weight[k] as f64);
+            }
+        }
+    }
 }
 
 #[derive(Default)]
@@ -42,8 +62,8 @@ pub(super) struct Multigrid {
     best: usize,
     excess: f64,
     bound: Vec<Bound>,
-    /// Where places of a node begin in `places`.
-    places_of: Vec<u32>,
+    /// Where places of two nodes begin in `places`.
+    places_of: BTreeMap<(u32, u32), u32>,
     places: Vec<[u32; 64]>,
     dense: Vec<f64>,
     /// Factor of the coarsest level; with bodies it has no symmetry.
@@ -69,7 +89,6 @@ impl Multigrid {
             self.version = island.version;
             self.levels = lattice::build(island, places);
             self.places_of.clear();
-            self.places_of.resize(island.nodes, NONE);
             self.places.clear();
             self.fresh = false;
         }
@@ -97,16 +116,23 @@ impl Multigrid {
         for (l, level) in self.levels.iter_mut().enumerate() {
             level.restore();
             for b in &self.bound {
-                let c = &level.from_nodes[b.node as usize];
-                let places = &self.places[b.places as usize + l];
-                for i in 0..8 {
-                    for j in 0..8 {
-                        let w = c.weight[i] * c.weight[j];
-                        if w != 0.0 {
-                            let to = level.matrix.block_mut(places[8 * i + j] as usize);
-                            let q = b.stiffness.to_cols_array();
-                            for k in 0..9 {
-                                to[k] += w * q[k] as f32;
+                let q = b.stiffness.to_cols_array();
+                for (m, n) in (0..MOST_NODES).flat_map(|m| (0..MOST_NODES).map(move |n| (m, n))) {
+                    let share = b.weight[m] * b.weight[n];
+                    if share == 0.0 {
+                        continue;
+                    }
+                    let (from, to) = (b.node[m] as usize, b.node[n] as usize);
+                    let (from, to) = (level.from_nodes[from].weight, level.from_nodes[to].weight);
+                    let places = &self.places[b.places[m][n] as usize + l];
+                    for i in 0..8 {
+                        for j in 0..8 {
+                            let w = from[i] * to[j];
+                            if w != 0.0 {
+                                let to = level.matrix.block_mut(places[8 * i + j] as usize);
+                                for k in 0..9 {
+                                    to[k] += w * (share * q[k]) as f32;
+                                }
                             }
                         }
                     }
@@ -120,48 +146,75 @@ impl Multigrid {
     fn find_bound(&mut self, island: &Island, modes: &Modes, bodies: &Bodies) {
         self.bound.clear();
         for (t, a) in island.touches.iter().zip(&modes.active) {
-            if a.mode == Mode::Open || a.slave == NONE {
+            let is_cone = matches!(t.law, RoundLaw::Cone(_));
+            let is_known = a.slave != NONE || (is_cone && t.is_shared);
+            if a.mode == Mode::Open || !is_known {
                 continue;
             }
             let movers = island.movers(t);
-            // Slaves of other nodes: both sides are soft and move together.
-            if movers.iter().enumerate().any(|(k, m)| k as u32 != a.slave && m.arm.is_none()) {
+            let nodes = movers.iter().filter(|m| m.arm.is_none()).count();
+            // Nodes of several bodies: both sides are soft and move together.
+            if nodes > 1 && !t.is_shared || nodes > MOST_NODES {
                 continue;
             }
-            let node = movers[a.slave as usize].at;
-            let d = island.a.diagonal(node as usize);
+            let main = match a.slave {
+                NONE => movers.iter().max_by(|m, o| m.weight.abs().total_cmp(&o.weight.abs())),
+                k => movers.get(k as usize),
+            };
+            let Some(main) = main.copied() else { continue };
+            let d = island.a.diagonal(main.at as usize);
             let n = t.normal();
             let directions = if a.mode == Mode::Stick {
                 Mat3::IDENTITY
             } else {
                 Mat3::from_cols(n * n.x, n * n.y, n * n.z)
             };
-            let stiffness = directions * (KAPPA * (d[0] + d[4] + d[8]) / 3.0);
-            self.bound.push(Bound { node, link: bodies.link_of(node), places: 0, stiffness });
+            let mut bound = Bound {
+                node: [main.at; MOST_NODES],
+                weight: [0.0; MOST_NODES],
+                link: if a.slave == NONE { None } else { bodies.link_of(main.at) },
+                places: [[0; MOST_NODES]; MOST_NODES],
+                stiffness: directions * (KAPPA * (d[0] + d[4] + d[8]) / 3.0),
+            };
+            for (k, m) in movers.iter().filter(|m| m.arm.is_none()).enumerate() {
+                (bound.node[k], bound.weight[k]) = (m.at, m.weight / main.weight);
+            }
+            self.bound.push(bound);
         }
         for k in 0..self.bound.len() {
-            let node = self.bound[k].node as usize;
-            if self.places_of[node] == NONE {
-                self.places_of[node] = self.places.len() as u32;
-                for level in &self.levels {
-                    let c = &level.from_nodes[node];
-                    let mut places = [0; 64];
-                    for i in 0..8 {
-                        let range = level.matrix.range(c.at[i] as usize);
-                        let row = &level.matrix.columns()[range.clone()];
-                        for j in 0..8 {
-                            if c.weight[i] * c.weight[j] != 0.0 {
-                                let at =
-                                    row.binary_search(&c.at[j]).expect("corners of one node are coupled");
-                                places[8 * i + j] = (range.start + at) as u32;
-                            }
-                        }
-                    }
-                    self.places.push(places);
+            let Bound { node, weight, .. } = self.bound[k];
+            for (m, n) in (0..MOST_NODES).flat_map(|m| (0..MOST_NODES).map(move |n| (m, n))) {
+                if weight[m] * weight[n] != 0.0 {
+                    self.bound[k].places[m][n] = self.place(node[m], node[n]);
                 }
             }
-            self.bound[k].places = self.places_of[node];
         }
+    }
+
+    /// First of the places of the coarse blocks of two nodes, level by level.
+    fn place(&mut self, one: u32, two: u32) -> u32 {
+        if let Some(at) = self.places_of.get(&(one, two)) {
+            return *at;
+        }
+        let first = self.places.len() as u32;
+        for level in &self.levels {
+            let (c, d) = (&level.from_nodes[one as usize], &level.from_nodes[two as usize]);
+            let mut places = [0; 64];
+            for i in 0..8 {
+                let range = level.matrix.range(c.at[i] as usize);
+                let row = &level.matrix.columns()[range.clone()];
+                for j in 0..8 {
+                    if c.weight[i] * d.weight[j] != 0.0 {
+                        let at =
+                            row.binary_search(&d.at[j]).expect("corners of nodes that A couples are coupled");
+                        places[8 * i + j] = (range.start + at) as u32;
+                    }
+                }
+            }
+            self.places.push(places);
+        }
+        self.places_of.insert((one, two), first);
+        first
     }
 
     /// The coarsest level with the bodies, dense.
@@ -191,7 +244,6 @@ impl Multigrid {
         bodies.add_free(island, &mut self.dense, n, first);
         for b in &self.bound {
             let Some(link) = &b.link else { continue };
-            let c = &level.from_nodes[b.node as usize];
             for h in 0..2 {
                 let row = first + 6 * link.body as usize + 3 * h;
                 let pull = link.left[h] * b.stiffness;
@@ -204,12 +256,10 @@ impl Multigrid {
                         pull * link.g[k],
                     );
                 }
-                for k in 0..8 {
-                    let at = 3 * c.at[k] as usize;
-                    let w = -c.weight[k] as f64;
-                    add_block(&mut self.dense, n, row, at, pull * w);
-                    add_block(&mut self.dense, n, at, row, b.stiffness * link.g[h] * w);
-                }
+                b.each_point(level, |at, w| {
+                    add_block(&mut self.dense, n, row, 3 * at, pull * -w);
+                    add_block(&mut self.dense, n, 3 * at, row, b.stiffness * link.g[h] * -w);
+                });
             }
         }
         for i in 0..n {
@@ -240,11 +290,8 @@ impl Multigrid {
                 // Bodies feel what the sweep has moved.
                 for b in &self.bound {
                     let Some(link) = &b.link else { continue };
-                    let c = &level.from_nodes[b.node as usize];
                     let mut v = Vec3::ZERO;
-                    for k in 0..8 {
-                        v += c.weight[k] as f64 * wide(&level.x[c.at[k] as usize]);
-                    }
+                    b.each_point(level, |at, w| v += w * wide(&level.x[at]));
                     let p = b.stiffness * v;
                     for h in 0..2 {
                         let to = &mut self.body_r[2 * link.body as usize + h];
@@ -267,14 +314,10 @@ impl Multigrid {
                 let Some(link) = &b.link else { continue };
                 let at = island.nodes + 2 * link.body as usize;
                 let v = link.g[0] * wide(&x[at]) + link.g[1] * wide(&x[at + 1]);
-                let p = single(b.stiffness * v);
-                let c = &f.from_nodes[b.node as usize];
-                for k in 0..8 {
-                    let to = &mut f.r[c.at[k] as usize];
-                    for d in 0..3 {
-                        to[d] += c.weight[k] * p[d];
-                    }
-                }
+                let p = b.stiffness * v;
+                let mut r = std::mem::take(&mut f.r);
+                b.each_point(f, |at, w| give(&mut r[at], &single(p * w)));
+                f.r = r;
             }
             f.matrix.backward(&f.r, &mut f.x);
         }

@@ -1,10 +1,14 @@
 //! The preconditioner: a symmetric Gauss–Seidel sweep over nodes, with the rigid bodies solved together before and
 //! after it. Rows of slaves are masked: they do not move (stick) or stay in their tangent plane (slip).
+//!
+//! A contact of several nodes of one body, such as a rigid corner on a soft face, binds none of them by itself: it enters as
+//! a penalty `κ d (Σ w v / w_s)²` between its nodes, which A couples anyway, and its slave is not masked. What T y costs is
+//! at most a fixed multiple of the least that any motion of the slave costs with the penalty, however fine the mesh.
 
-use super::bodies::{Bodies, each_held, mat};
-use super::island::{Island, NONE};
-use super::modes::{Mode, Modes};
-use super::multigrid::Multigrid;
+use super::bodies::{Bodies, each_held, held_spring, mat};
+use super::island::{Island, NONE, Touch};
+use super::modes::{Active, Mode, Modes};
+use super::multigrid::{KAPPA, Multigrid};
 use crate::linalg::sweep32::Vec4f;
 use crate::linalg::{Mat3, Vec3};
 
@@ -23,6 +27,8 @@ pub(super) struct Preconditioner {
     multigrid: Multigrid,
     /// Slaves and the direction that they may not move in; zero where they may not move at all.
     masked: Vec<(u32, [f32; 3])>,
+    /// Blocks of A to which penalties were added, as they were.
+    patched: Vec<(u32, [f32; 9])>,
 }
 
 impl Preconditioner {
@@ -36,6 +42,7 @@ impl Preconditioner {
             island.low.set_inverse(i, [0.0; 9]);
         }
         self.changed.clear();
+        self.patched.clear();
         let n = island.low.rows();
         self.r.resize(n, [0.0; 4]);
         self.x.resize(n, [0.0; 4]);
@@ -63,14 +70,18 @@ impl Preconditioner {
 
     /// New modes: patches the inverses of slaves, masters and nodes of held contacts, and factors the bodies.
     pub fn patch(&mut self, island: &mut Island, modes: &Modes) {
+        for (e, block) in self.patched.drain(..).rev() {
+            *island.low.block_mut(e as usize) = block;
+        }
         for &i in &self.changed {
             island.low.invert_diagonal(i as usize);
         }
         self.changed.clear();
         self.masked.clear();
         self.collect_extra(island, modes);
+        self.couple(island, modes);
         for (t, a) in island.touches.iter().zip(&modes.active) {
-            if a.mode == Mode::Open || a.slave == NONE {
+            if a.mode == Mode::Open || a.slave == NONE || t.is_shared {
                 continue;
             }
             let slave = island.movers(t)[a.slave as usize];
@@ -92,7 +103,11 @@ impl Preconditioner {
             self.changed.push(slave.at);
         }
         for i in 0..island.nodes {
-            if self.extra_at[i] != NONE && modes.slave_of[i] == NONE {
+            let is_masked = match modes.slave_of[i] {
+                NONE => false,
+                c => !island.touches[c as usize].is_shared,
+            };
+            if self.extra_at[i] != NONE && !is_masked {
                 let d = mat(island.low.block(island.low.diagonal_place(i)))
                     + self.extra[self.extra_at[i] as usize];
                 island.low.set_inverse(i, d.inverse().to_cols_array().map(|x| x as f32));
@@ -130,6 +145,11 @@ impl Preconditioner {
                 continue;
             }
             let movers = island.movers(t);
+            if t.is_shared {
+                let p = penalty(island, t, a);
+                movers.iter().for_each(|m| add(m.at, p * (m.weight * m.weight)));
+                continue;
+            }
             let slave = &movers[a.slave as usize];
             for m in movers.iter().filter(|m| m.at != slave.at && m.arm.is_none()) {
                 let mut d = mat(island.low.block(island.low.diagonal_place(slave.at as usize)));
@@ -139,6 +159,30 @@ impl Preconditioner {
                 }
                 let ratio = m.weight / slave.weight;
                 add(m.at, d * (ratio * ratio));
+            }
+        }
+    }
+
+    /// Adds penalties and springs of contacts of several nodes to the blocks between them.
+    fn couple(&mut self, island: &mut Island, modes: &Modes) {
+        for c in 0..island.touches.len() {
+            let (t, a) = (island.touches[c], &modes.active[c]);
+            if a.mode == Mode::Open || !t.is_shared {
+                continue;
+            }
+            let p = if a.slave == NONE { held_spring(&t, a) } else { penalty(island, &t, a) };
+            let count = island.movers(&t).len();
+            for i in 0..count {
+                for j in (0..count).filter(|j| *j != i) {
+                    let (one, two) = (island.movers(&t)[i], island.movers(&t)[j]);
+                    let Some(e) = island.place(one.at, two.at) else { continue };
+                    let block = island.low.block_mut(e);
+                    self.patched.push((e as u32, *block));
+                    let add = (p * (one.weight * two.weight)).to_cols_array();
+                    for k in 0..9 {
+                        block[k] += add[k] as f32;
+                    }
+                }
             }
         }
     }
@@ -219,6 +263,17 @@ impl Preconditioner {
         }
         bodies.solve(&self.force, &mut x[nodes..]);
     }
+}
+
+/// What a slaved contact of several nodes costs per velocity of its point: bound directions, and resistance across a slip.
+fn penalty(island: &Island, t: &Touch, a: &Active) -> Mat3 {
+    let slave = &island.movers(t)[a.slave as usize];
+    let d = island.a.diagonal(slave.at as usize);
+    let d = (d[0] + d[4] + d[8]) / (3.0 * slave.weight * slave.weight);
+    let n = t.normal();
+    let bound = if a.mode == Mode::Stick { Mat3::IDENTITY } else { outer(n, n) };
+    let across = t.frame.transpose() * a.across;
+    bound * (KAPPA * d) + outer(across, across)
 }
 
 /// Takes off what slaves may not do.
