@@ -102,7 +102,7 @@ pub fn robot(soft: bool, steps: usize) -> Result<Problem> {
             let grow = (i as f64 * DT / 0.3).min(1.0);
             grow * match part {
                 0 => 0.0,
-                1 => -0.05 * t.sin(),
+                1 => -0.04 * t.sin(),
                 _ => -0.25 * t.cos().max(0.0),
             }
         };

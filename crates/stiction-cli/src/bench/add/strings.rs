@@ -250,7 +250,7 @@ fn sheet(ctx: &mut Context) -> Result<Vec<Row>> {
         })
         .collect();
     let planned = problem.value(&plan, &objective);
-    let m = gauss_newton(&mut problem, &objective, knots, 5e-3, ctx.pick(25, 40), Some(plan));
+    let m = gauss_newton(&mut problem, &objective, knots, 5e-4, ctx.pick(25, 40), Some(plan));
     ctx.note(&format!(
         "Φ {planned:.2e} as planned, {:.2e} with smoothness after {} runs",
         m.value, m.evaluations

@@ -163,7 +163,7 @@ fn thrown(cells: usize, stiffness: f64, with_wall: bool) -> Result<(Problem, Pos
     scene.solids.push(body);
     let scheme = if with_wall { Bdf::One } else { Bdf::Two };
     let settings = Settings { scheme, stiffness, ..Settings::default() };
-    let steps = if with_wall { 90 } else { 150 };
+    let steps = if with_wall { 90 } else { 70 };
     let mut problem = Problem::new(system(&scene, settings, DT)?, throw(), steps)?;
     let hidden = if with_wall { [1.8, 0.1, -0.6, 0.3, -3.0, 0.5] } else { [1.2, 0.1, -0.6, 0.3, 3.0, 0.5] };
     let end = problem.states(&hidden)?.pop().unwrap_or_default();
