@@ -58,6 +58,9 @@ fn report(rows: &mut Vec<Row>, name: &str, size: &str, (forward, back): (f64, f6
     rows.push(Row::new(format!("{name}: gradient over simulation"), back / forward, "×").at_most(2.0));
 }
 
+/// Name, scene, scheme, k_n [N/m], time step [s], steps, friction models and the paper's times.
+type Case<'a> = (&'a str, &'a Scene, Bdf, f64, f64, usize, &'a [FrictionModel], [&'a str; 3]);
+
 fn soft(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let initial = |s: &System| {
@@ -97,7 +100,7 @@ fn soft(ctx: &mut Context) -> Result<Vec<Row>> {
     let (rings, segments) = ctx.pick((1, 10), (2, 16));
     let torus = tori::scene(rings, segments);
     let n = |full: usize| ctx.pick(full.min(30), full);
-    let cases: [(&str, &Scene, Bdf, f64, f64, usize, &[FrictionModel], [&str; 3]); 6] = [
+    let cases: [Case; 6] = [
         ("F2", &puck, Bdf::One, 1e2, 5e-3, n(500), &all, ["26.2 s", "30.9 s", "31.2 s"]),
         ("F5", &torus, Bdf::Two, 1e3, 1.0 / 60.0, n(90), &all, ["119 s", "179 s", "181 s"]),
         ("F10a", &throw, Bdf::Two, 100.0, 1.0 / 120.0, n(120), &all[..1], ["6.9–8.7 s", "", ""]),
