@@ -1,22 +1,28 @@
 //! `stiction optimize`: fits numbers of a scene so that its motion does what a task asks for.
 
+mod aim;
+mod view;
+
 use crate::args::{SceneArgs, StepArgs};
 use crate::failure::{Outcome, Result, error};
 use crate::output::{OutputDir, csv_line, csv_number, print};
+use crate::progress;
 use crate::svg::{Mark, Plot, Scale};
 use crate::table::{Paint, Table, number};
+use aim::Aim;
 use clap::Args;
+use indicatif::ProgressBar;
 use serde::Deserialize;
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use stiction::coords;
 use stiction::diff::optimize::{
     AdamSettings, Bounds, CmaSettings, End, LbfgsSettings, LevenbergSettings, Minimum, adam, cma_es, lbfgs,
     levenberg_marquardt,
 };
-use stiction::diff::{Motion, Param, ParamSet, PointTarget, Tape};
+use stiction::diff::{Motion, Objective, Param, ParamSet, Tape};
 use stiction::scene::{Model, Owner};
-use stiction::solvers::penalty::{Bdf, FrictionModel, Settings, System};
-use stiction::{Vec3, coords};
+use stiction::solvers::penalty::{Bdf, ContactDamping, FrictionModel, Settings, System};
 
 /// Arguments of `optimize`.
 #[derive(Args)]
@@ -29,7 +35,7 @@ Examples:
   stiction optimize my-task.toml --out results
   stiction optimize my-task.toml --resume results/fitted.json")]
 pub struct OptimizeArgs {
-    /// A built-in task (throw) or a .toml file
+    /// A built-in task (throw, line, hit, stop) or a .toml file
     #[arg(required_unless_present = "example")]
     task: Option<String>,
 
@@ -41,7 +47,7 @@ pub struct OptimizeArgs {
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 
-    /// Write the fitted values, the convergence curve and a plot into this folder
+    /// Write the fitted values, the convergence curve, a plot and a page that plays before and after into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
@@ -51,6 +57,14 @@ pub struct OptimizeArgs {
 }
 
 const THROW: &str = include_str!("../tasks/throw.toml");
+
+/// Built-in tasks by name.
+const BUILT_IN: [(&str, &str); 4] = [
+    ("throw", THROW),
+    ("line", include_str!("../tasks/line.toml")),
+    ("hit", include_str!("../tasks/hit.toml")),
+    ("stop", include_str!("../tasks/stop.toml")),
+];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -71,6 +85,11 @@ struct Task {
     bdf: u8,
     #[serde(default)]
     friction: FrictionModel,
+    /// Hunt–Crossley damping of contacts [s/m]; from the scene where it is not given.
+    damping: Option<f64>,
+    /// Numbers of steps to fit one after the other, each from the answer of the last; `steps` comes last.
+    #[serde(default)]
+    horizon: Vec<usize>,
     objective: Aim,
     parameter: Vec<Fit>,
 }
@@ -91,20 +110,6 @@ enum Method {
     Levenberg,
     Adam,
     Cma,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Aim {
-    of: String,
-    target: [f64; 3],
-    #[serde(default = "ones")]
-    weight: [f64; 3],
-    step: Option<usize>,
-}
-
-fn ones() -> [f64; 3] {
-    [1.0; 3]
 }
 
 #[derive(Deserialize)]
@@ -137,17 +142,16 @@ fn owner(model: &Model, name: &str) -> Result<Owner> {
     })
 }
 
+fn axis_of(name: &str) -> Result<usize> {
+    let place = ["x", "y", "z"].iter().position(|a| *a == name);
+    place.ok_or_else(|| error(format!("axis `{name}`"), "it is x, y or z"))
+}
+
 fn param(system: &System, f: &Fit) -> Result<Param> {
     let model = system.model();
     let missing = |key: &str| error(format!("parameter `{}` needs `{key}`", f.kind), "add it to the table");
     let of = || -> Result<Owner> { owner(model, f.of.as_ref().ok_or_else(|| missing("of"))?) };
-    let axis = || match f.axis.as_deref() {
-        Some("x") => Ok(0),
-        Some("y") => Ok(1),
-        Some("z") => Ok(2),
-        Some(other) => Err(error(format!("axis `{other}`"), "it is x, y or z")),
-        None => Err(missing("axis")),
-    };
+    let axis = || axis_of(f.axis.as_deref().ok_or_else(|| missing("axis"))?);
     let solid = || match of()? {
         Owner::Solid(s) => Ok(s),
         _ => Err(error(format!("`{}` is of soft bodies", f.kind), "name a soft body")),
@@ -185,10 +189,12 @@ pub fn optimize(args: &OptimizeArgs) -> Result<Outcome> {
         return print(THROW);
     }
     let name = args.task.as_deref().unwrap_or_default();
-    let (text, folder) = match name {
-        "throw" => (THROW.to_string(), PathBuf::new()),
-        _ => {
-            let remedy = "give the path of a task, or the name of a built-in one: throw";
+    let built_in = BUILT_IN.iter().find(|t| t.0 == name);
+    let (text, folder) = match built_in {
+        Some((_, text)) => (text.to_string(), PathBuf::new()),
+        None => {
+            let names = BUILT_IN.map(|t| t.0).join(", ");
+            let remedy = format!("give the path of a task, or the name of a built-in one: {names}");
             let text = std::fs::read_to_string(name).map_err(|e| error(format!("{name}: {e}"), remedy))?;
             (text, Path::new(name).parent().map(Path::to_path_buf).unwrap_or_default())
         }
@@ -204,6 +210,9 @@ pub fn optimize(args: &OptimizeArgs) -> Result<Outcome> {
     let mut settings = Settings::for_model(&prepared.model);
     settings.scheme = if task.bdf == 2 { Bdf::Two } else { Bdf::One };
     settings.friction = task.friction;
+    if let Some(c) = task.damping {
+        settings.damping = ContactDamping::HuntCrossley(c);
+    }
     let mut system = System::new(prepared.model.clone(), settings, prepared.loaded.dt).map_err(wrong)?;
     let params: Vec<Param> = task.parameter.iter().map(|f| param(&system, f)).collect::<Result<_>>()?;
     if params.is_empty() {
@@ -229,29 +238,43 @@ pub fn optimize(args: &OptimizeArgs) -> Result<Outcome> {
             "widen min and max, or set `start`",
         ));
     }
-    let objective = PointTarget {
-        owner: owner(system.model(), &task.objective.of)?,
-        step: task.objective.step.unwrap_or(task.steps),
-        target: Vec3::from_array(task.objective.target),
-        weight: Vec3::from_array(task.objective.weight),
-    };
-    if objective.step > task.steps {
-        return Err(error("the objective looks at a step after the last one", "raise `steps`"));
+    if task.steps == 0 || task.horizon.iter().any(|h| *h == 0 || *h > task.steps) {
+        return Err(error("a horizon is not between one and `steps`", "change `steps` or `horizon`"));
     }
-    let stages = if task.stiffness.is_empty() { vec![settings.stiffness] } else { task.stiffness.clone() };
+    let objective = task.objective.objective(system.model(), task.steps, &folder)?;
+    let stiffness = if task.stiffness.is_empty() { vec![settings.stiffness] } else { task.stiffness.clone() };
+    let mut horizons = task.horizon.clone();
+    if horizons.last() != Some(&task.steps) {
+        horizons.push(task.steps);
+    }
+    // Softer contacts first on the shortest horizon, then longer ones.
+    let mut stages: Vec<(f64, usize)> = stiffness.iter().map(|k| (*k, horizons[0])).collect();
+    let stiffest = stiffness[stiffness.len() - 1];
+    stages.extend(horizons[1..].iter().map(|h| (stiffest, *h)));
     let mut history: Vec<(f64, f64)> = Vec::new();
     let mut x = start.clone();
     let mut last: Option<(Minimum, Vec<f64>)> = None;
-    for stiffness in &stages {
+    let bar = progress::bar((stages.len() * task.evaluations) as u64, "runs");
+    for (stiffness, steps) in &stages {
         system.set_settings(Settings { stiffness: *stiffness, ..settings });
-        let found = minimise(&task, &mut system, &mut set, &objective, &x, &bounds);
+        bar.set_message(format!("k_n = {stiffness} N/m, {steps} steps"));
+        let found = minimise(&task, *steps, (&mut system, &mut set), &*objective, &x, &bounds, &bar);
         x.clone_from(&found.0.x);
         let before = history.len();
         history.extend(found.0.history.iter().enumerate().map(|(i, v)| ((before + i + 1) as f64, *v)));
         last = Some(found);
     }
+    bar.finish_and_clear();
     let Some((minimum, spread)) = last else { return Err(error("no stiffness", "leave `stiffness` out")) };
-    report(args, name, &names, (&start, &minimum, &spread), &history)
+    let dir = args.out.as_ref().map(|d| OutputDir::create(d)).transpose()?;
+    let dir = match dir {
+        Some(mut dir) => {
+            view::compare(&mut dir, &mut system, &mut set, task.steps, (&start, &minimum.x))?;
+            Some(dir)
+        }
+        None => None,
+    };
+    report(args, dir, name, &names, (&start, &minimum, &spread), &history)
 }
 
 fn resumed(file: &Path, names: &[String]) -> Result<Vec<f64>> {
@@ -268,14 +291,16 @@ fn resumed(file: &Path, names: &[String]) -> Result<Vec<f64>> {
 /// One minimisation; deviations of parameters where the method knows them.
 fn minimise(
     task: &Task,
-    system: &mut System,
-    set: &mut ParamSet,
-    objective: &PointTarget,
+    steps: usize,
+    (system, set): (&mut System, &mut ParamSet),
+    objective: &dyn Objective,
     x: &[f64],
     bounds: &Bounds,
+    bar: &ProgressBar,
 ) -> (Minimum, Vec<f64>) {
-    let (n, steps) = (x.len(), task.steps);
+    let n = x.len();
     let gradient = |x: &[f64]| {
+        bar.inc(1);
         let run = set
             .apply(system, x)
             .ok()
@@ -302,6 +327,7 @@ fn minimise(
         Method::Levenberg => {
             let unit: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| f64::from(i == j)).collect()).collect();
             let rows = |x: &[f64]| {
+                bar.inc(1);
                 let run = set.apply(system, x).ok().and_then(|()| {
                     Motion::run(system, set, steps, Tape::Full).ok()?.sensitivities(objective, &unit).ok()
                 });
@@ -315,6 +341,7 @@ fn minimise(
 
 fn report(
     args: &OptimizeArgs,
+    out: Option<OutputDir>,
     name: &str,
     names: &[String],
     (start, m, spread): (&[f64], &Minimum, &[f64]),
@@ -331,8 +358,7 @@ fn report(
     let first = history.first().map_or(f64::NAN, |h| h.1);
     let all = json!({ "task": name, "objective": m.value, "at_start": first, "runs": history.len(),
                       "end": m.end, "remark": m.end.describe(), "fitted": fitted });
-    if let Some(dir) = &args.out {
-        let mut out = OutputDir::create(dir)?;
+    if let Some(mut out) = out {
         out.write("fitted.json", &format!("{all:#}\n"))?;
         let lines: String = history.iter().map(|(k, v)| csv_line(&[k.to_string(), csv_number(*v)])).collect();
         out.write("convergence.csv", &(csv_line(["run", "objective"]) + &lines))?;

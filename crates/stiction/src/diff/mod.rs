@@ -3,7 +3,7 @@
 //! | looking for… | here |
 //! |---|---|
 //! | what can be differentiated by | [`Param`], [`ParamSet`] |
-//! | what is minimised | [`Objective`], [`Term`] |
+//! | what is minimised | [`Objective`], [`Term`]; points, markers, paths, poses, clouds, forces, soft minima |
 //! | forward run on a tape, gradient by the adjoint (8)–(9), sensitivities (3)–(4), J^T J v | [`Motion`] |
 //! | the exact contact problem, differentiated as it is | [`ImplicitStep`] |
 //! | motions of the exact solver, forward and reverse | [`ExactMotion`] |
@@ -24,6 +24,7 @@ mod objective;
 pub mod optimize;
 mod param;
 mod param_forces;
+mod targets;
 
 pub use check::{GradCheck, GradRow, check_grad};
 pub use exact_motion::{ExactError, ExactMotion, ExactParam, StateChange};
@@ -33,3 +34,4 @@ pub use network::Network;
 pub use objective::{Coordinate, Markers, PointTarget};
 pub use objective::{Objective, Reduce, Term};
 pub use param::{Param, ParamSet};
+pub use targets::{CloudTarget, ForceTarget, NearestTarget, PathTarget, PoseTarget, Together, smoothness};

@@ -129,9 +129,18 @@ impl<'a> Motion<'a> {
             let state = self.state(i)?;
             out.clear();
             objective.terms(self.system.model(), i, &state, &mut out);
+            self.recall(i, &state);
+            objective.force_terms(self.system, i, &state, &mut out);
             all.extend(out.drain(..).map(|t| (i, t)));
         }
         Ok(all)
+    }
+
+    /// Which points step `i` held and let go: contact forces depend on it.
+    fn recall(&mut self, i: usize, state: &State) {
+        if let Some(newton) = i.checked_sub(1).and_then(|k| self.newton.get(k)) {
+            self.system.recall(state, newton);
+        }
     }
 
     /// Φ.
@@ -166,6 +175,11 @@ impl<'a> Motion<'a> {
                 }
             }
         };
+        for ((_, t), weight) in terms.iter().zip(weights) {
+            for (param, d) in &t.contact {
+                self.params.indices(param).for_each(|k| p[k] += weight * d);
+            }
+        }
         let layout = self.system.model().layout.clone();
         let [a0, a1, a2] = self.system.settings().scheme.rate().map(|a| a / self.system.h);
         for i in (1..=self.steps).rev() {
@@ -320,12 +334,19 @@ impl<'a> Motion<'a> {
             }
             terms.clear();
             objective.terms(self.system.model(), i, &to.state, &mut terms);
+            self.recall(i, &to.state);
+            objective.force_terms(self.system, i, &to.state, &mut terms);
             for t in terms.drain(..) {
                 values.push(t.value);
+                let direct = |c: usize| {
+                    let along = |p| self.params.indices(p).map(|k| directions[c][k]).sum::<f64>();
+                    t.contact.iter().map(|(p, d)| d * along(p)).sum::<f64>()
+                };
                 rows.push(
                     (0..m)
                         .map(|c| {
-                            t.dq.iter().map(|(dof, d)| d * q[c][*dof]).sum::<f64>()
+                            direct(c)
+                                + t.dq.iter().map(|(dof, d)| d * q[c][*dof]).sum::<f64>()
                                 + t.dv.iter().map(|(dof, d)| d * v[c][*dof]).sum::<f64>()
                         })
                         .collect(),

@@ -1,8 +1,10 @@
 //! What a motion is judged by: terms per step with their derivatives by configuration and velocity.
 
+use super::param::Param;
 use crate::coords::{Anchor, State};
 use crate::linalg::Vec3;
 use crate::scene::{Model, Owner};
+use crate::solvers::penalty::System;
 
 /// One number of an objective after some step, with its derivatives by world displacements and velocities of dofs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,6 +15,8 @@ pub struct Term {
     pub dq: Vec<(usize, f64)>,
     /// ∂value/∂v.
     pub dv: Vec<(usize, f64)>,
+    /// Derivatives by coefficients of contacts at a fixed state; only forces have them.
+    pub contact: Vec<(Param, f64)>,
 }
 
 impl Term {
@@ -91,6 +95,9 @@ impl Reduce {
 pub trait Objective {
     /// Appends the terms of the state after step number `step`; 0 is the initial state.
     fn terms(&self, model: &Model, step: usize, state: &State, out: &mut Vec<Term>);
+
+    /// The same for terms that need the contacts of the system, such as forces; only where the penalty solver runs.
+    fn force_terms(&self, _system: &System, _step: usize, _state: &State, _out: &mut Vec<Term>) {}
 
     /// How terms become one number.
     fn reduce(&self) -> Reduce {

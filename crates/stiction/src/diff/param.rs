@@ -188,6 +188,11 @@ impl ParamSet {
         Ok(set)
     }
 
+    /// Where a parameter stands.
+    pub(super) fn indices(&self, param: &Param) -> impl Iterator<Item = usize> {
+        self.params.iter().enumerate().filter(move |(_, p)| *p == param).map(|(k, _)| k)
+    }
+
     /// Number of parameters.
     pub fn len(&self) -> usize {
         self.params.len()

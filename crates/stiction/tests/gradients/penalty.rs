@@ -3,7 +3,10 @@
 //! step to 1e-6, and the forward run that was differentiated did solve its equations. Checkpoints change no bit of it.
 
 use stiction::coords::{Anchor, BodyId, NodeId, SoftId};
-use stiction::diff::{Markers, Motion, Param, ParamSet, PointTarget, Tape, check_grad};
+use stiction::diff::{
+    CloudTarget, ForceTarget, Markers, Motion, NearestTarget, Objective, Param, ParamSet, PathTarget,
+    PointTarget, PoseTarget, Tape, Together, check_grad,
+};
 use stiction::elastic::{Damping, Law, Material};
 use stiction::mesh::shapes;
 use stiction::scene::{Force, Joint, JointKind, Motor, Owner, SoftBody, SpringEnd, SpringSpec};
@@ -283,5 +286,48 @@ fn gauss_newton_products_are_those_of_the_sensitivities() {
             "{} {expected}",
             product[i]
         );
+    }
+}
+
+#[test]
+fn all_objectives_have_right_gradients() {
+    let (s, arm) = (SoftId(0), BodyId(1));
+    let (soft, rigid) = (Owner::Solid(s), Owner::Body(arm));
+    let at = Vec3::new(0.3, 0.1, 0.2);
+    let path = PathTarget::line(rigid, 10..=STEPS, at, 2);
+    let pose = PoseTarget {
+        step: STEPS,
+        nodes: vec![(NodeId(2), at), (NodeId(5), -at)],
+        bodies: vec![(arm, at, Quat::from_rotation_x(0.4))],
+        turn_weight: 0.3,
+    };
+    let nearest =
+        NearestTarget { owner: soft, steps: 5..=STEPS, target: at, descending: true, sharpness: 20.0 };
+    let clouds = vec![(12, vec![at, Vec3::new(0.01, -0.02, 0.2)]), (STEPS, vec![Vec3::new(0.0, 0.0, 0.03)])];
+    let cloud = CloudTarget { solid: s, clouds };
+    // The arm is driven into the block, which stands on the floor.
+    let force = ForceTarget {
+        on: soft,
+        by: None,
+        steps: 15..=STEPS,
+        direction: Vec3::new(0.3, 0.1, 1.0),
+        target: 1.0,
+    };
+    let together = Together { parts: vec![(&path, 0.5), (&force, 0.1)] };
+    let all: [(&str, &dyn Objective); 6] = [
+        ("path", &path),
+        ("pose", &pose),
+        ("nearest", &nearest),
+        ("cloud", &cloud),
+        ("force", &force),
+        ("together", &together),
+    ];
+    for (name, objective) in all {
+        let mut system = system(&coupled(), Bdf::Two, FrictionModel::Tanh);
+        let list = vec![Param::Young(s), Param::Velocity(soft, 0), Param::Spin(rigid, 1), Param::Friction(0)];
+        let mut set = ParamSet::new(&system, list).unwrap();
+        let check = check_grad(&mut system, &mut set, STEPS, objective).unwrap();
+        assert!(check.value != 0.0 && check.residual <= 1.0, "{name}: {check:?}");
+        assert!(check.worst() < 1e-6, "{name}: {:?}", check.rows);
     }
 }

@@ -47,6 +47,8 @@ fn scene(rigid: bool, soft: bool, cells: usize) -> Scene {
 fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let defect = |e: &dyn std::fmt::Display| error(e, "this is a defect");
     let steps = ctx.pick(25, 50);
+    // 8 and 27 nodes.
+    let (cells, last) = ctx.pick((1, 6), (2, 20));
     let mut rows = Vec::new();
     let mut table = Vec::new();
     for (name, rigid, soft) in [("rigid", true, false), ("soft", false, true), ("coupled", true, true)] {
@@ -55,7 +57,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
                 let damping = ContactDamping::HuntCrossley(0.3);
                 let settings =
                     Settings { scheme, friction, damping, tolerance: 1e-11, ..Settings::default() };
-                let model = scene(rigid, soft, 2).compile().map_err(|e| defect(&e))?;
+                let model = scene(rigid, soft, cells).compile().map_err(|e| defect(&e))?;
                 let mut system = System::new(model, settings, 1.0 / 80.0).map_err(|e| defect(&e))?;
                 let mut list = vec![
                     Param::ContactStiffness,
@@ -88,7 +90,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
                         Anchor::Rigid { body: BodyId(1), local: goal * 0.1 }
                     },
                     if soft {
-                        Anchor::Node(NodeId(20))
+                        Anchor::Node(NodeId(last))
                     } else {
                         Anchor::Rigid { body: BodyId(1), local: Vec3::ZERO }
                     },

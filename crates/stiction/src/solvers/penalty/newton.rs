@@ -2,6 +2,7 @@
 
 use super::System;
 use super::bdf::Phase;
+use crate::coords::State;
 use crate::error::StepError;
 use crate::solvers::Status;
 
@@ -79,14 +80,19 @@ impl System {
     /// Evaluates and factors the step from `from` to `to` as it was solved.
     pub(crate) fn linearize(&mut self, from: &Phase, to: &Phase, step: usize, newton: &Newton) -> bool {
         self.apply_controls(step);
+        self.recall(&to.state, newton);
+        self.evaluate(from, &to.e, step, true);
+        self.factor()
+    }
+
+    /// Holds and lets go what a step did that ended in `state`.
+    pub(crate) fn recall(&mut self, state: &State, newton: &Newton) {
         self.held.fill(None);
         self.released.fill(false);
-        self.hold(&to.state, &newton.stuck);
+        self.hold(state, &newton.stuck);
         for &site in &newton.released {
             self.released[site as usize] = true;
         }
-        self.evaluate(from, &to.e, step, true);
-        self.factor()
     }
 
     /// Newton's method from the guess `d`, which becomes the answer; r and the state belong to it at the end.
@@ -101,6 +107,7 @@ impl System {
         let mut norm = self.evaluate(from, d, step, true);
         let mut trial = d.to_vec();
         let (mut stalls, mut fresh) = (0, true);
+        let before = report.iterations;
         let (mut best, mut best_norm) = (d.to_vec(), f64::INFINITY);
         loop {
             if !norm.is_finite() {
@@ -117,7 +124,7 @@ impl System {
                 report.status = if norm <= wanted { Status::Converged } else { Status::Floor };
                 return Ok(true);
             }
-            if report.iterations >= self.settings.max_iterations {
+            if report.iterations - before >= self.settings.max_iterations {
                 break;
             }
             report.history.push(norm);

@@ -119,8 +119,9 @@ impl System {
         self.rd.clear();
         let blocks = self.model.layout.blocks();
         for i in 0..blocks.len() {
-            let mut e = self.rd.entry(i, self.rd.columns(i)[0] as usize).expect("a column of this row");
-            for ((j, gq), (_, gv)) in self.gq.row(i).zip(self.gv.row(i)) {
+            // All three have one pattern, so that entries follow each other alike.
+            let first = self.rd.entry(i, self.rd.columns(i)[0] as usize).expect("a column of this row");
+            for (e, ((j, gq), (_, gv))) in (first..).zip(self.gq.row(i).zip(self.gv.row(i))) {
                 let width = blocks[j].nv;
                 if width == 3 {
                     let (by_q, by_v) = (self.kin.q_by_d.linear, self.kin.v_by_d.linear);
@@ -137,7 +138,6 @@ impl System {
                         }
                     }
                 }
-                e += 1;
             }
         }
         self.add_held_rows();

@@ -8,6 +8,7 @@ use super::law::Coefficients;
 use super::site::{Site, Sites};
 use super::{Settings, joint};
 use crate::coords::{BodyId, NodeId, State};
+use crate::diff::{Param, Term};
 use crate::dynamics::{Slender, Solids};
 use crate::error::SceneError;
 use crate::linalg::dual::{Dual, DualVec};
@@ -226,9 +227,15 @@ impl System {
         }
     }
 
-    /// Sum of contact forces on an owner, by anything or by one other, at the end of the last step evaluated [N].
+    /// Sum of contact forces on an owner, by anything or by one other, at the end of the last step evaluated [N]. Static
+    /// friction that the hybrid model holds by constraints is not part of it.
     pub fn contact_force(&self, on: Owner, by: Option<Owner>) -> Vec3 {
-        let mut sum = Vec3::ZERO;
+        Vec3::AXES.map(|n| self.contact_force_term(&self.there, on, by, n).value).into()
+    }
+
+    /// The same along `n` at a state, with its derivatives by configuration and velocity.
+    pub(crate) fn contact_force_term(&self, state: &State, on: Owner, by: Option<Owner>, n: Vec3) -> Term {
+        let mut term = Term::default();
         for (k, s) in self.sites.all.iter().enumerate() {
             let (a, b) = (self.model.whole(s.a), self.model.whole(s.b));
             let sign = match (a == on, b == on) {
@@ -236,15 +243,26 @@ impl System {
                 (_, true) if by.is_none_or(|o| o == a) => -1.0,
                 _ => continue,
             };
-            let (a, b) = self.frames(s);
-            if s.gap(&self.sites.obstacles[s.obstacle], &a, &b) >= 0.0 {
+            let (fa, fb) = (Frame::of(&self.model, state, s.a), Frame::of(&self.model, state, s.b));
+            if s.gap(&self.sites.obstacles[s.obstacle], &fa, &fb) >= 0.0 {
                 continue;
             }
-            if let Some([side, _]) = self.site_force::<0>(k, &a, &b) {
-                sum += sign * side.2.value();
+            let Some(sides) = self.site_force::<28>(k, &fa, &fb) else { continue };
+            let force = &sides[0].2;
+            term.value += sign * n.dot(force.value());
+            let by = |i: usize| sign * n.dot(force.by(24 + i));
+            let mu = (Param::Friction(s.pair), by(0) + by(1));
+            term.contact.extend([mu, (Param::ContactStiffness, by(2)), (Param::ContactDamping, by(3))]);
+            for (frame, at, ..) in &sides {
+                let Some((_, dof)) = frame.dofs else { continue };
+                let count = if frame.rigid { 6 } else { 3 };
+                for c in 0..count {
+                    term.dq.push((dof + c, sign * n.dot(force.by(at + c))));
+                    term.dv.push((dof + c, sign * n.dot(force.by(at + count + c))));
+                }
             }
         }
-        sum
+        term
     }
 }
 

@@ -1,0 +1,360 @@
+//! ADD-F7, ADD-F8 and ADD-F9: material, friction and start of a thrown sphere and cube from markers that a camera sees, and of
+//! a ball from clouds of points. The truth is a motion with hidden numbers, noise and dropouts.
+
+use super::common::{Problem, foam, ground, system};
+use crate::bench::{Context, Experiment, Row};
+use crate::failure::Result;
+use crate::output::csv_number;
+use crate::svg::{Mark, Plot};
+use stiction::contact::samples::Rng;
+use stiction::coords::{Anchor, NodeId, SoftId};
+use stiction::diff::optimize::{Bounds, LevenbergSettings, levenberg_marquardt};
+use stiction::diff::{CloudTarget, Markers, Objective, Param};
+use stiction::mesh::{TetMesh, shapes};
+use stiction::scene::Owner;
+use stiction::solvers::penalty::{Bdf, Settings};
+use stiction::{State, Vec3};
+
+/// The registry entry.
+pub const SPHERE: Experiment = Experiment {
+    id: "ADD-F7",
+    title: "parameter estimation of a foam sphere from six markers",
+    claim: "ADD, Fig. 7: stiffness, viscosity and friction from motion capture at 120 Hz, in three phases",
+    run: |ctx| estimate(ctx, &FOAM_SPHERE),
+};
+
+/// The registry entry.
+pub const CUBE: Experiment = Experiment {
+    id: "ADD-F8",
+    title: "parameter estimation of a foam cube from six markers",
+    claim: "ADD, Fig. 8: as Fig. 7, with growing time horizons",
+    run: |ctx| estimate(ctx, &FOAM_CUBE),
+};
+
+/// The registry entry.
+pub const CLOUD: Experiment = Experiment {
+    id: "ADD-F9",
+    title: "fitting a ball to clouds of points of its visible half",
+    claim: "ADD, Fig. 9: closest points of a Kinect's cloud at 30 Hz; no rotation is seen",
+    run: cloud,
+};
+
+const BODY: Owner = Owner::Solid(SoftId(0));
+const DT: f64 = 1.0 / 240.0;
+/// Of a marker [m].
+const NOISE: f64 = 5e-4;
+const DROPOUT: f64 = 0.1;
+/// Young, viscosity, friction; then position, velocity, spin.
+const MATERIAL: usize = 3;
+const START: [usize; 9] = [3, 4, 5, 6, 7, 8, 9, 10, 11];
+
+struct Specimen {
+    cube: bool,
+    density: f64,
+    /// Young's modulus [Pa], viscosity [Pa·s] and friction: guessed and hidden.
+    guess: [f64; 3],
+    truth: [f64; 3],
+}
+
+const FOAM_SPHERE: Specimen =
+    Specimen { cube: false, density: 86.0, guess: [2.1e5, 0.025, 0.4], truth: [3.3e4, 6.225, 0.47] };
+const FOAM_CUBE: Specimen =
+    Specimen { cube: true, density: 77.0, guess: [2e4, 0.525, 0.4], truth: [1.5e4, 0.7183, 0.6] };
+
+impl Specimen {
+    fn mesh(&self, cells: usize) -> TetMesh {
+        if self.cube { shapes::block([cells; 3], Vec3::splat(0.1)) } else { shapes::sphere(0.06, cells) }
+    }
+
+    fn problem(
+        &self,
+        [young, viscosity, mu]: [f64; 3],
+        dt: f64,
+        cells: usize,
+        steps: usize,
+    ) -> Result<Problem> {
+        let mut scene = ground(mu);
+        let mut body = foam("specimen", self.mesh(cells), young, self.density, viscosity, mu);
+        body.pose.translation = Vec3::new(0.0, 0.0, 0.25);
+        scene.solids.push(body);
+        let settings = Settings { scheme: Bdf::Two, stiffness: 3000.0, ..Settings::default() };
+        let mut params = vec![Param::Young(SoftId(0)), Param::Viscosity(SoftId(0)), Param::Friction(0)];
+        for k in 0..3 {
+            params.push(Param::Position(BODY, k));
+        }
+        params.extend((0..3).map(|k| Param::Velocity(BODY, k)));
+        params.extend((0..3).map(|k| Param::Spin(BODY, k)));
+        let mut problem = Problem::new(system(&scene, settings, dt)?, params, steps)?;
+        problem.log[..2].fill(true);
+        Ok(problem)
+    }
+
+    /// Six vertices, one in each direction.
+    fn markers(&self, problem: &Problem) -> Vec<Anchor> {
+        let rest = &problem.system.model().solids[0].rest;
+        let middle = rest.iter().sum::<Vec3>() / rest.len() as f64;
+        let farthest = |d: Vec3| {
+            let score = |x: Vec3| (x - middle).dot(d) - 0.5 * (x - middle - d * (x - middle).dot(d)).length();
+            (0..rest.len()).max_by(|a, b| score(rest[*a]).total_cmp(&score(rest[*b]))).unwrap_or(0)
+        };
+        let directions = Vec3::AXES.into_iter().flat_map(|a| [a, -a]);
+        directions.map(|d| Anchor::Node(NodeId(farthest(d) as u32))).collect()
+    }
+}
+
+/// Fits those of x that are free; returns the root of the mean square of the terms, and deviations.
+fn fit(
+    problem: &mut Problem,
+    x: &mut [f64],
+    free: &[usize],
+    objective: &dyn Objective,
+    evaluations: usize,
+) -> (f64, Vec<f64>) {
+    let start: Vec<f64> = free.iter().map(|&i| x[i]).collect();
+    let mut bounds = Bounds::none(free.len());
+    for (k, &i) in free.iter().enumerate() {
+        if problem.log[i] {
+            // Young's modulus twenty times up and down, viscosity a thousand times.
+            let far = if i == 0 { 3.0 } else { 7.0 };
+            (bounds.lo[k], bounds.hi[k]) = (-far, far);
+        } else if i < MATERIAL {
+            (bounds.lo[k], bounds.hi[k]) = (-0.39, 1.5);
+        }
+    }
+    let settings = LevenbergSettings { evaluations, goal: 0.0, change: 1e-5 };
+    let mut count = 1;
+    let (m, spread) = levenberg_marquardt(&start, &bounds, &settings, |y| {
+        let mut all = x.to_vec();
+        free.iter().zip(y).for_each(|(&i, y)| all[i] = *y);
+        let out = problem.rows(&all, objective, free);
+        count = out.0.len();
+        out
+    });
+    free.iter().zip(&m.x).for_each(|(&i, y)| x[i] = *y);
+    ((2.0 * m.value / count as f64).sqrt(), spread)
+}
+
+/// Hidden start: velocity and spin.
+const THROW: [f64; 6] = [2.0, 0.2, -0.8, 1.0, 4.0, -2.0];
+const SECOND: [f64; 6] = [0.8, -0.3, -1.2, -2.0, 1.0, 1.0];
+
+fn observe(
+    specimen: &Specimen,
+    throw: [f64; 6],
+    cells: usize,
+    steps: usize,
+    finer: usize,
+) -> Result<(Markers, Vec<State>)> {
+    let mut truth = specimen.problem(specimen.truth, DT / finer as f64, cells, finer * steps)?;
+    let mut x = vec![0.0; 12];
+    x[6..].copy_from_slice(&throw);
+    let states: Vec<State> = truth.states(&x)?.into_iter().step_by(finer).collect();
+    let points = specimen.markers(&truth);
+    let mut rng = Rng::new(11);
+    let mut normal = || (0..12).map(|_| rng.uniform()).sum::<f64>() - 6.0;
+    let mut seen = Vec::new();
+    // 120 Hz: every second step.
+    for i in (0..=steps).step_by(2) {
+        for (k, p) in points.iter().enumerate() {
+            let noise = Vec3::new(normal(), normal(), normal()) * NOISE;
+            let lost = normal().abs() > 1.645 && DROPOUT > 0.0;
+            if !lost {
+                seen.push((i, k, p.position(truth.system.model(), &states[i]) + noise));
+            }
+        }
+    }
+    Ok((Markers { points, seen }, states))
+}
+
+fn until(m: &Markers, step: usize) -> Markers {
+    Markers { points: m.points.clone(), seen: m.seen.iter().filter(|s| s.0 <= step).copied().collect() }
+}
+
+/// First step in which it touches, less a little.
+fn first_contact(problem: &Problem, states: &[State]) -> usize {
+    let nodes = &problem.system.model().nodes;
+    let touches = |s: &State| nodes.iter().any(|n| s.q[n.q + 2] < 0.0);
+    states.iter().position(touches).unwrap_or(states.len()).saturating_sub(2)
+}
+
+/// A fit: the problem, its numbers, their deviations, and the true motion.
+struct Fitted {
+    problem: Problem,
+    x: Vec<f64>,
+    spread: Vec<f64>,
+    states: Vec<State>,
+}
+
+/// Fits a motion that was observed with a time step `finer` times smaller, in three phases.
+fn identify(ctx: &Context, specimen: &Specimen, cells: usize, steps: usize, finer: usize) -> Result<Fitted> {
+    let (markers, states) = observe(specimen, THROW, cells, steps, finer)?;
+    let mut problem = specimen.problem(specimen.guess, DT, cells, steps)?;
+    let flight = first_contact(&problem, &states);
+    let mut x = vec![0.0; 12];
+    // The guess of the start is what two frames show.
+    x[6..9].copy_from_slice(&[1.0, 0.0, -0.5]);
+    // Phase 1: the start alone, until it touches.
+    problem.steps = flight;
+    let (off, _) = fit(&mut problem, &mut x, &START, &until(&markers, flight), 15);
+    ctx.note(&format!("flight ({flight} steps): {:.2} mm per coordinate", 1e3 * off));
+    // Phase 2: the material on the first bounce; phase 3: all of it, over growing horizons.
+    let bounce = (flight + ctx.pick(28, 32)).min(steps);
+    problem.steps = bounce;
+    let (off, _) = fit(&mut problem, &mut x, &[0, 1, 2], &until(&markers, bounce), ctx.pick(20, 30));
+    ctx.note(&format!("first bounce: {:.2} mm per coordinate, {:?}", 1e3 * off, &problem.params(&x)[..3]));
+    let all: Vec<usize> = (0..12).collect();
+    let mut spread = Vec::new();
+    for horizon in [bounce, steps] {
+        problem.steps = horizon;
+        let (off, s) = fit(&mut problem, &mut x, &all, &until(&markers, horizon), ctx.pick(15, 25));
+        ctx.note(&format!(
+            "{horizon} steps: {:.2} mm per coordinate, {:?}",
+            1e3 * off,
+            &problem.params(&x)[..3]
+        ));
+        spread = s;
+    }
+    Ok(Fitted { problem, x, spread, states })
+}
+
+fn estimate(ctx: &mut Context, specimen: &Specimen) -> Result<Vec<Row>> {
+    let cells = ctx.pick(1, 2) + usize::from(specimen.cube);
+    let steps = ctx.pick(96, 120);
+    let mut rows = Vec::new();
+    let Fitted { mut problem, mut x, spread, states } = identify(ctx, specimen, cells, steps, 1)?;
+    let found = problem.params(&x);
+    let names = [("Young's modulus", "Pa", 0.1), ("viscosity", "Pa·s", 0.25), ("friction", "", 0.1)];
+    for (k, (name, unit, bound)) in names.into_iter().enumerate() {
+        let off = (found[k] / specimen.truth[k] - 1.0).abs();
+        let deviation = if problem.log[k] { spread[k] * found[k] } else { spread[k] };
+        rows.push(
+            Row::new(name, found[k], unit)
+                .against(format!("{} hidden, {} guessed", specimen.truth[k], specimen.guess[k]))
+                .accept(format!("within {:.0} %", 100.0 * bound), off <= bound)
+                .because(format!(
+                    "{:.1} % off; deviation {deviation:.2e} from the scatter of residuals",
+                    100.0 * off
+                )),
+        );
+    }
+    let rms = |problem: &mut Problem, x: &[f64], states: &[State]| -> Result<f64> {
+        let ours = problem.states(x)?;
+        let points = specimen.markers(problem);
+        let model = problem.system.model();
+        let mut sum = (0.0, 0);
+        for (a, b) in ours.iter().zip(states) {
+            for p in &points {
+                sum = (sum.0 + p.position(model, a).distance_squared(p.position(model, b)), sum.1 + 1);
+            }
+        }
+        Ok((sum.0 / f64::from(sum.1)).sqrt())
+    };
+    rows.push(
+        Row::new("markers, root mean square", 1e3 * rms(&mut problem, &x, &states)?, "mm").at_most(2.0),
+    );
+    // A second motion: the start alone is fitted again, to its flight.
+    let (markers, states) = observe(specimen, SECOND, cells, steps, 1)?;
+    let flight = first_contact(&problem, &states);
+    x[MATERIAL..].fill(0.0);
+    x[6..9].copy_from_slice(&[1.0, 0.0, -0.5]);
+    problem.steps = flight;
+    fit(&mut problem, &mut x, &START, &until(&markers, flight), 15);
+    problem.steps = steps;
+    rows.push(
+        Row::new("second motion, root mean square", 1e3 * rms(&mut problem, &x, &states)?, "mm").at_most(5.0),
+    );
+    rows.push(Row::new("runs", problem.runs as f64, "").against(if specimen.cube { "500" } else { "690" }));
+    // A truth with half the time step is another contact law: k_t = k_n h.
+    if !ctx.quick {
+        let other = identify(ctx, specimen, cells, steps, 2)?;
+        let found_then = other.problem.params(&other.x);
+        for (k, (name, unit, _)) in names.into_iter().enumerate() {
+            rows.push(
+                Row::new(format!("{name}, from a motion with half the time step"), found_then[k], unit)
+                    .against(format!("{} hidden", specimen.truth[k]))
+                    .because("friction (17) has k_t = k_n h, so that its slope, and with it what slides, changes with the step"),
+            );
+        }
+    }
+    let mut plot = Plot::new("Height of a marker", "t [s]", "z [m]");
+    let place = |m: &Markers, k: usize| {
+        m.seen.iter().filter(|s| s.1 == k).map(|s| (s.0 as f64 * DT, s.2.z)).collect()
+    };
+    plot.add("seen", Mark::Dots, place(&markers, 0));
+    let ours = problem.states(&x)?;
+    let model = problem.system.model();
+    let path = ours.iter().enumerate().map(|(i, s)| (i as f64 * DT, markers.points[0].position(model, s).z));
+    plot.add("fitted", Mark::Line, path.collect());
+    ctx.plot("marker", &plot)?;
+    let table: Vec<Vec<String>> =
+        (0..3).map(|k| [specimen.guess[k], specimen.truth[k], found[k]].map(csv_number).to_vec()).collect();
+    ctx.csv("material", &["guess", "truth", "found"], &table)?;
+    Ok(rows)
+}
+
+fn cloud(ctx: &mut Context) -> Result<Vec<Row>> {
+    let specimen = &FOAM_SPHERE;
+    let (cells, steps) = (ctx.pick(1, 2), 96);
+    let mut truth = specimen.problem(specimen.truth, DT / 2.0, cells, 2 * steps)?;
+    let mut hidden = vec![0.0; 12];
+    hidden[6..].copy_from_slice(&THROW);
+    let states: Vec<State> = truth.states(&hidden)?.into_iter().step_by(2).collect();
+    let model = truth.system.model();
+    let solid = &model.solids[0];
+    let mut rng = Rng::new(4);
+    let mut clouds = Vec::new();
+    let eye = Vec3::new(0.3, -2.0, 0.5);
+    // 30 Hz: every eighth step; only faces that look at the camera are seen.
+    for i in (0..=steps).step_by(8) {
+        let x: Vec<Vec3> = solid.vertices.iter().map(|a| a.position(model, &states[i])).collect();
+        let mut points = Vec::new();
+        while points.len() < 60 {
+            let t =
+                solid.surface[(rng.uniform() * solid.surface.len() as f64) as usize % solid.surface.len()];
+            let [a, b, c] = t.map(|v| x[v as usize]);
+            let (u, v) = (rng.uniform(), rng.uniform());
+            let (u, v) = if u + v > 1.0 { (1.0 - u, 1.0 - v) } else { (u, v) };
+            if (b - a).cross(c - a).dot(eye - a) > 0.0 {
+                let mut normal = || (0..12).map(|_| rng.uniform()).sum::<f64>() - 6.0;
+                let noise = Vec3::new(normal(), normal(), normal()) * 3e-3;
+                points.push(a + (b - a) * u + (c - a) * v + noise);
+            }
+        }
+        clouds.push((i, points));
+    }
+    let mut problem = specimen.problem([6e4, 2.0, 0.4], DT, cells, steps)?;
+    let flight = first_contact(&problem, &states);
+    let until = |step: usize| CloudTarget {
+        solid: SoftId(0),
+        clouds: clouds.iter().filter(|c| c.0 <= step).cloned().collect(),
+    };
+    let mut x = vec![0.0; 12];
+    x[3..9].copy_from_slice(&[0.02, 0.02, -0.02, 1.0, 0.0, -0.5]);
+    // No rotation is seen: spin enters only with the bounce.
+    let stages: [(usize, Vec<usize>); 4] = [
+        (flight, (3..9).collect()),
+        ((flight + 28).min(steps), vec![0, 1, 2]),
+        ((flight + 28).min(steps), (0..12).collect()),
+        (steps, (0..12).collect()),
+    ];
+    for (horizon, free) in stages {
+        problem.steps = horizon;
+        let (off, _) = fit(&mut problem, &mut x, &free, &until(horizon), ctx.pick(12, 20));
+        ctx.note(&format!("{horizon} steps, {} numbers: {off:.2e}", free.len()));
+    }
+    let ours = problem.states(&x)?;
+    let model = problem.system.model();
+    let mass: f64 = model.nodes.iter().map(|n| n.mass).sum();
+    let centre =
+        |s: &State| model.nodes.iter().map(|n| Vec3::from_slice(&s.q[n.q..]) * n.mass).sum::<Vec3>() / mass;
+    let errors: Vec<Vec3> = ours.iter().zip(&states).map(|(a, b)| (centre(a) - centre(b)).abs()).collect();
+    let mean = errors.iter().map(|e| (e.x + e.y + e.z) / 3.0).sum::<f64>() / errors.len() as f64;
+    let worst = errors.iter().map(|e| e.max_element()).fold(0.0, f64::max);
+    Ok(vec![
+        Row::new("mean error of a coordinate of the centre", 1e3 * mean, "mm")
+            .against("a good match")
+            .at_most(5.0),
+        Row::new("largest error", 1e3 * worst, "mm"),
+        Row::new("runs", problem.runs as f64, ""),
+    ])
+}

@@ -1,0 +1,250 @@
+//! ADD-F11 and ADD-F4: throws off the floor and a wall, to a point and to a pose; continuation in contact stiffness.
+
+use super::common::{Problem, foam, ground, system, wall};
+use crate::bench::{Context, Experiment, Row};
+use crate::failure::Result;
+use crate::output::csv_number;
+use crate::svg::{Mark, Plot, Scale};
+use stiction::coords::SoftId;
+use stiction::diff::optimize::{Bounds, CmaSettings, LbfgsSettings, cma_es, lbfgs};
+use stiction::diff::{Param, PointTarget, PoseTarget};
+use stiction::mesh::{TetMesh, shapes};
+use stiction::scene::Owner;
+use stiction::solvers::penalty::{Bdf, FrictionModel, Settings};
+use stiction::{State, Vec3};
+
+/// The registry entry.
+pub const POINT: Experiment = Experiment {
+    id: "ADD-F11a",
+    title: "throws off floor and wall to one point: several sequences of contacts",
+    claim: "ADD, Fig. 11a: several paths (w, f, fw, wf, …) reach the target; tanh friction ends slightly better than linear",
+    run: sequences,
+};
+
+/// The registry entry.
+pub const POSE: Experiment = Experiment {
+    id: "ADD-F11b",
+    title: "a blob thrown off floor and wall into a pose: L-BFGS against CMA-ES",
+    claim: "ADD, Fig. 11b: Φ/Φ₀ = 4e-4 after 319 runs; CMA-ES 1e-2 after more than 8000",
+    run: pose,
+};
+
+/// The registry entry.
+pub const CONTINUATION: Experiment = Experiment {
+    id: "ADD-F4",
+    title: "a blob thrown into a pose: directly with stiff contacts, and by continuation",
+    claim: "ADD, Fig. 4: k_n = 100, 200, 400, 800, 1000 N/m one after the other finds a better minimum than 1000 N/m at once",
+    run: continuation,
+};
+
+const BODY: Owner = Owner::Solid(SoftId(0));
+const DT: f64 = 1.0 / 120.0;
+const WALL: f64 = 1.0;
+
+fn throw() -> Vec<Param> {
+    (0..3).map(|k| Param::Velocity(BODY, k)).chain((0..3).map(|k| Param::Spin(BODY, k))).collect()
+}
+
+fn ball(friction: FrictionModel, cells: usize) -> Result<Problem> {
+    let mut scene = ground(0.4);
+    scene.bodies.push(wall(WALL, 0.4));
+    let mut ball = foam("ball", shapes::sphere(0.05, cells), 2e4, 150.0, 0.0125, 0.4);
+    ball.pose.translation = Vec3::new(0.0, 0.0, 0.5);
+    scene.solids.push(ball);
+    let settings = Settings { scheme: Bdf::Two, stiffness: 100.0, friction, ..Settings::default() };
+    Problem::new(system(&scene, settings, DT)?, throw(), 96)
+}
+
+/// Contacts in order: f floor, w wall.
+fn sequence(problem: &Problem, states: &[State]) -> String {
+    let nodes = &problem.system.model().nodes;
+    let (mut text, mut floor, mut side) = (String::new(), false, false);
+    for s in states {
+        let low = nodes.iter().any(|n| s.q[n.q + 2] < 0.0);
+        let right = nodes.iter().any(|n| s.q[n.q] > WALL);
+        if low && !floor {
+            text.push('f');
+        }
+        if right && !side {
+            text.push('w');
+        }
+        (floor, side) = (low, right);
+    }
+    text
+}
+
+fn sequences(ctx: &mut Context) -> Result<Vec<Row>> {
+    let starts = [[2.5, 1.0], [2.0, -2.0], [3.0, -1.0], [2.8, 2.5], [1.2, 3.0], [3.5, 0.0]];
+    let starts = &starts[..ctx.pick(4, 6)];
+    let (mut rows, mut found, mut better) = (Vec::new(), Vec::new(), 0);
+    let mut table = Vec::new();
+    for start in starts {
+        let mut ends = Vec::new();
+        for friction in [FrictionModel::Linear, FrictionModel::Tanh] {
+            let mut problem = ball(friction, ctx.pick(1, 2))?;
+            let objective = PointTarget {
+                owner: BODY,
+                step: problem.steps,
+                target: Vec3::new(0.6, 0.0, 0.3),
+                weight: Vec3::ONE,
+            };
+            let x = [start[0], 0.0, start[1], 0.0, 0.0, 0.0];
+            let first = problem.value(&x, &objective);
+            let settings = LbfgsSettings { evaluations: 40, goal: 1e-14, ..LbfgsSettings::default() };
+            let m = lbfgs(&x, &Bounds::none(6), &settings, |x| {
+                let (v, g) = problem.gradient(x, &objective);
+                (v / first, g.iter().map(|g| g / first).collect())
+            });
+            let states = problem.states(&m.x)?;
+            let order = sequence(&problem, &states);
+            table.push(vec![
+                friction.name().into(),
+                csv_number(start[0]),
+                csv_number(start[1]),
+                order.clone(),
+                csv_number(m.value * first),
+                m.evaluations.to_string(),
+            ]);
+            rows.push(
+                Row::new(
+                    format!("{} from ({}, {}) m/s: Φ", friction.name(), start[0], start[1]),
+                    m.value * first,
+                    "m²",
+                )
+                .because(format!("`{order}` in {} runs", m.evaluations)),
+            );
+            if m.value * first < 1e-6 && !found.contains(&order) {
+                found.push(order);
+            }
+            ends.push(m.value * first);
+        }
+        // Below a micrometre both are there.
+        better += usize::from(ends[1] <= ends[0] || ends[1] < 1e-12);
+    }
+    rows.push(
+        Row::new("sequences of contacts that reach the target", found.len() as f64, "")
+            .against("several")
+            .at_least(3.0)
+            .because(found.join(", ")),
+    );
+    rows.push(
+        Row::new(
+            "starts from which tanh ends no worse than linear",
+            better as f64 / starts.len() as f64,
+            "of 1",
+        )
+        .against("slightly better")
+        .at_least(0.5),
+    );
+    ctx.csv("throws", &["friction", "v_x", "v_z", "contacts", "objective", "runs"], &table)?;
+    Ok(rows)
+}
+
+/// Two lobes of different size with a flat base.
+fn blob(cells: usize) -> TetMesh {
+    let mut mesh = shapes::sphere(1.0, cells);
+    for v in &mut mesh.vertices {
+        let lobe = 1.0 - 0.35 * v.x - 0.25 * (1.0 - v.x * v.x).max(0.0);
+        let z = if v.z < 0.0 { -0.6 * (-v.z / 0.6).tanh() } else { v.z };
+        *v = Vec3::new(1.5 * v.x, lobe * v.y, lobe * z) * 0.05;
+    }
+    mesh.orient();
+    mesh
+}
+
+/// A blob that is to end as a hidden throw ends.
+fn thrown(cells: usize, stiffness: f64, with_wall: bool) -> Result<(Problem, PoseTarget, Vec<f64>)> {
+    let mut scene = ground(0.2);
+    if with_wall {
+        scene.bodies.push(wall(0.7, 0.4));
+    }
+    let mut body = foam("blob", blob(cells), 2.4e4, 90.0, 0.0, 0.2);
+    body.pose.translation = Vec3::new(0.0, 0.0, 0.3);
+    scene.solids.push(body);
+    let scheme = if with_wall { Bdf::One } else { Bdf::Two };
+    let settings = Settings { scheme, stiffness, ..Settings::default() };
+    let steps = if with_wall { 90 } else { 70 };
+    let mut problem = Problem::new(system(&scene, settings, DT)?, throw(), steps)?;
+    let hidden = if with_wall { [1.8, 0.1, -0.6, 0.3, -3.0, 0.5] } else { [1.2, 0.1, -0.6, 0.3, 3.0, 0.5] };
+    let end = problem.states(&hidden)?.pop().unwrap_or_default();
+    let nodes = problem.system.model().nodes.iter().enumerate();
+    let nodes = nodes.map(|(i, n)| (stiction::coords::NodeId(i as u32), Vec3::from_slice(&end.q[n.q..])));
+    let objective = PoseTarget { step: problem.steps, nodes: nodes.collect(), ..PoseTarget::default() };
+    let start = vec![hidden[0] + 0.5, 0.0, hidden[2] + 0.8, 0.0, 0.0, 0.0];
+    problem.runs = 0;
+    Ok((problem, objective, start))
+}
+
+fn search(
+    problem: &mut Problem,
+    objective: &PoseTarget,
+    x: &[f64],
+    first: f64,
+    evaluations: usize,
+) -> stiction::diff::optimize::Minimum {
+    let settings = LbfgsSettings { evaluations, goal: 1e-10, ..LbfgsSettings::default() };
+    // Spins in tens of rad/s.
+    let unit = [1.0, 1.0, 1.0, 10.0, 10.0, 10.0];
+    let inner: Vec<f64> = x.iter().zip(unit).map(|(x, u)| x / u).collect();
+    let mut m = lbfgs(&inner, &Bounds::none(6), &settings, |x| {
+        let x: Vec<f64> = x.iter().zip(unit).map(|(x, u)| x * u).collect();
+        let (v, g) = problem.gradient(&x, objective);
+        (v / first, g.iter().zip(unit).map(|(g, u)| g * u / first).collect())
+    });
+    m.x = m.x.iter().zip(unit).map(|(x, u)| x * u).collect();
+    m
+}
+
+fn pose(ctx: &mut Context) -> Result<Vec<Row>> {
+    let cells = ctx.pick(1, 3);
+    let (mut problem, objective, start) = thrown(cells, 200.0, true)?;
+    let tets = problem.system.model().solids[0].tets.len();
+    let first = problem.value(&start, &objective);
+    let m = search(&mut problem, &objective, &start, first, ctx.pick(30, 100));
+    let settings = CmaSettings { evaluations: 10 * m.evaluations, goal: 1e-10, seed: 5 };
+    let spread = [0.3, 0.3, 0.3, 3.0, 3.0, 3.0];
+    let (mut rival, objective, _) = thrown(cells, 200.0, true)?;
+    let c = cma_es(&start, &spread, &Bounds::none(6), &settings, |x| rival.value(x, &objective) / first);
+    let mut plot = Plot::new("Objective over runs", "runs", "Φ/Φ₀");
+    (plot.x_scale, plot.y_scale) = (Scale::Log, Scale::Log);
+    for (name, m) in [("L-BFGS", &m), ("CMA-ES", &c)] {
+        let points = m.history.iter().enumerate().map(|(k, v)| ((k + 1) as f64, v.max(1e-16)));
+        plot.add(name, Mark::Line, points.collect());
+    }
+    ctx.plot("convergence", &plot)?;
+    Ok(vec![
+        Row::new(format!("Φ/Φ₀ by L-BFGS, {tets} tets"), m.value, "")
+            .against("4e-4 after 319 runs")
+            .at_most(1e-2)
+            .because(format!("{} runs: {}", m.evaluations, m.end.describe())),
+        Row::new("Φ/Φ₀ by CMA-ES in ten times the runs", c.value, "")
+            .against("1e-2 after more than 8000 runs")
+            .because(format!("{} runs", c.evaluations)),
+        Row::new("CMA-ES over L-BFGS", c.value / m.value, "×").against("25 ×").at_least(10.0),
+    ])
+}
+
+fn continuation(ctx: &mut Context) -> Result<Vec<Row>> {
+    let cells = ctx.pick(1, 2);
+    let budget = ctx.pick(50, 100);
+    let (mut problem, objective, start) = thrown(cells, 1000.0, false)?;
+    let first = problem.value(&start, &objective);
+    let direct = search(&mut problem, &objective, &start, first, budget);
+    let (mut x, mut runs, mut last) = (start, 0, f64::NAN);
+    for stiffness in [100.0, 200.0, 400.0, 800.0, 1000.0] {
+        problem.system.set_settings(Settings { stiffness, ..*problem.system.settings() });
+        // The last stage has what the others left.
+        let share = if stiffness == 1000.0 { budget - runs } else { budget / 7 };
+        let m = search(&mut problem, &objective, &x, first, share);
+        runs += m.evaluations;
+        (x, last) = (m.x, m.value);
+        ctx.note(&format!("k_n = {stiffness}: Φ/Φ₀ = {last:.2e} after {runs} runs"));
+    }
+    Ok(vec![
+        Row::new("direct, 1000 N/m: Φ/Φ₀", direct.value, "").because(format!("{} runs", direct.evaluations)),
+        Row::new("continuation: Φ/Φ₀", last, "").because(format!("{runs} runs")),
+        Row::new("continuation over direct", last / direct.value, "×")
+            .against("finds the target")
+            .at_most(0.2),
+    ])
+}

@@ -1,0 +1,312 @@
+//! Objectives beyond one point: a line, a path, a pose, a soft minimum over a window, a cloud of points, contact forces.
+
+use super::objective::{Objective, Reduce, Term};
+use crate::coords::{Anchor, BodyId, NodeId, SoftId, State, rotation};
+use crate::linalg::{Quat, Vec3};
+use crate::scene::{Model, Owner};
+use crate::solvers::penalty::System;
+use crate::solvers::penalty::bdf::left_jacobian;
+use std::ops::RangeInclusive;
+
+/// Centre of mass along a path: where it should be after some steps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathTarget {
+    /// Whose centre.
+    pub owner: Owner,
+    /// After which step, where [m].
+    pub places: Vec<(usize, Vec3)>,
+    /// Weight of each axis; zero leaves it free.
+    pub weight: Vec3,
+}
+
+impl PathTarget {
+    /// On a line along `along` through `point` during all of `steps`, as a mean over them (Fig. 10b: a vertical line).
+    ///
+    /// Only lines along an axis: the weight of that axis is zero.
+    pub fn line(owner: Owner, steps: RangeInclusive<usize>, point: Vec3, along: usize) -> PathTarget {
+        let count = steps.clone().count().max(1) as f64;
+        let mut weight = Vec3::splat(1.0 / count.sqrt());
+        weight[along] = 0.0;
+        PathTarget { owner, places: steps.map(|i| (i, point)).collect(), weight }
+    }
+}
+
+impl Objective for PathTarget {
+    fn terms(&self, model: &Model, step: usize, state: &State, out: &mut Vec<Term>) {
+        for (_, at) in self.places.iter().filter(|p| p.0 == step) {
+            for k in (0..3).filter(|k| self.weight[*k] != 0.0) {
+                out.push(Term::centre(model, state, self.owner, Vec3::AXES[k], at[k], self.weight[k]));
+            }
+        }
+    }
+}
+
+/// Nodes of soft bodies, and rigid bodies, in a pose after one step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PoseTarget {
+    /// After which step.
+    pub step: usize,
+    /// Nodes with their places [m].
+    pub nodes: Vec<(NodeId, Vec3)>,
+    /// Bodies with the places of their centres [m] and their orientations.
+    pub bodies: Vec<(BodyId, Vec3, Quat)>,
+    /// What a radian counts [m].
+    pub turn_weight: f64,
+}
+
+impl Objective for PoseTarget {
+    fn terms(&self, model: &Model, step: usize, state: &State, out: &mut Vec<Term>) {
+        if step != self.step {
+            return;
+        }
+        let share = 1.0 / (self.nodes.len().max(1) as f64).sqrt();
+        for (node, at) in &self.nodes {
+            for k in 0..3 {
+                out.push(Term::position(model, state, &Anchor::Node(*node), Vec3::AXES[k], at[k], share));
+            }
+        }
+        for (body, at, turned) in &self.bodies {
+            for k in 0..3 {
+                out.push(Term::centre(model, state, Owner::Body(*body), Vec3::AXES[k], at[k], 1.0));
+            }
+            let b = &model.bodies[body.index()];
+            if b.block.is_none() || self.turn_weight == 0.0 {
+                continue;
+            }
+            // φ = log(R R*ᵀ); a world turn δ changes it by J_ω(φ)⁻¹ δ.
+            let phi = rotation::log(state.rigid_pose(b.q).rotation * turned.conjugate());
+            let inverse = left_jacobian(phi).inverse();
+            for k in 0..3 {
+                let row = inverse.transpose() * Vec3::AXES[k] * self.turn_weight;
+                out.push(Term {
+                    value: self.turn_weight * phi[k],
+                    dq: (0..3).map(|c| (b.dof + 3 + c, row[c])).collect(),
+                    ..Term::default()
+                });
+            }
+        }
+    }
+}
+
+/// How near the centre of mass comes to a target at any time of a window: soft minimum of ½ |x − target|² (section 6.3).
+#[derive(Clone, Debug, PartialEq)]
+pub struct NearestTarget {
+    /// Whose centre.
+    pub owner: Owner,
+    /// Steps of the window.
+    pub steps: RangeInclusive<usize>,
+    /// Where [m].
+    pub target: Vec3,
+    /// Only while it falls.
+    pub descending: bool,
+    /// Sharpness β of the minimum [1/m²].
+    pub sharpness: f64,
+}
+
+impl Objective for NearestTarget {
+    fn terms(&self, model: &Model, step: usize, state: &State, out: &mut Vec<Term>) {
+        if !self.steps.contains(&step) {
+            return;
+        }
+        let axes =
+            [0, 1, 2].map(|k| Term::centre(model, state, self.owner, Vec3::AXES[k], self.target[k], 1.0));
+        if self.descending {
+            let fall: f64 = axes[2].dq.iter().map(|(dof, w)| w * state.v[*dof]).sum();
+            if fall > 0.0 {
+                return;
+            }
+        }
+        let mut term = Term::default();
+        for axis in axes {
+            term.value += 0.5 * axis.value * axis.value;
+            term.dq.extend(axis.dq.iter().map(|(dof, w)| (*dof, w * axis.value)));
+        }
+        out.push(term);
+    }
+
+    fn reduce(&self) -> Reduce {
+        Reduce::SoftMinimum(self.sharpness)
+    }
+}
+
+/// Measured points near the surface of a soft body: signed distances to the closest point of the surface (section 6.1).
+#[derive(Clone, Debug, PartialEq)]
+pub struct CloudTarget {
+    /// Whose surface.
+    pub solid: SoftId,
+    /// After which step, which points [m].
+    pub clouds: Vec<(usize, Vec<Vec3>)>,
+}
+
+/// Closest point of a triangle: weights of its corners.
+fn closest(p: Vec3, [a, b, c]: [Vec3; 3]) -> [f64; 3] {
+    let (ab, ac, ap) = (b - a, c - a, p - a);
+    let (d1, d2) = (ab.dot(ap), ac.dot(ap));
+    if d1 <= 0.0 && d2 <= 0.0 {
+        return [1.0, 0.0, 0.0];
+    }
+    let bp = p - b;
+    let (d3, d4) = (ab.dot(bp), ac.dot(bp));
+    if d3 >= 0.0 && d4 <= d3 {
+        return [0.0, 1.0, 0.0];
+    }
+    let cp = p - c;
+    let (d5, d6) = (ab.dot(cp), ac.dot(cp));
+    if d6 >= 0.0 && d5 <= d6 {
+        return [0.0, 0.0, 1.0];
+    }
+    let vc = d1 * d4 - d3 * d2;
+    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
+        let t = d1 / (d1 - d3);
+        return [1.0 - t, t, 0.0];
+    }
+    let vb = d5 * d2 - d1 * d6;
+    if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
+        let t = d2 / (d2 - d6);
+        return [1.0 - t, 0.0, t];
+    }
+    let va = d3 * d6 - d5 * d4;
+    if va <= 0.0 && d4 >= d3 && d5 >= d6 {
+        let t = (d4 - d3) / ((d4 - d3) + (d5 - d6));
+        return [0.0, 1.0 - t, t];
+    }
+    let sum = va + vb + vc;
+    [va / sum, vb / sum, vc / sum]
+}
+
+impl Objective for CloudTarget {
+    fn terms(&self, model: &Model, step: usize, state: &State, out: &mut Vec<Term>) {
+        let solid = &model.solids[self.solid.index()];
+        for (_, cloud) in self.clouds.iter().filter(|c| c.0 == step) {
+            let x: Vec<Vec3> = solid.vertices.iter().map(|a| a.position(model, state)).collect();
+            let count = (cloud.len().max(1) as f64).sqrt();
+            for &p in cloud {
+                let mut best = (f64::INFINITY, [0; 3], [0.0; 3]);
+                for t in &solid.surface {
+                    let corners = t.map(|i| x[i as usize]);
+                    let w = closest(p, corners);
+                    let d = (0..3).map(|k| corners[k] * w[k]).sum::<Vec3>().distance_squared(p);
+                    if d < best.0 {
+                        best = (d, *t, w);
+                    }
+                }
+                let (_, t, w) = best;
+                let [a, b, c] = t.map(|i| x[i as usize]);
+                let away = p - (a * w[0] + b * w[1] + c * w[2]);
+                let outward = (b - a).cross(c - a).normalize_or_zero();
+                // Signed, so that it is smooth where a point passes through the surface.
+                let sign = if away.dot(outward) < 0.0 { -1.0 } else { 1.0 };
+                let length = away.length();
+                let n = if length > 1e-12 { away * (sign / length) } else { outward };
+                let mut term = Term { value: sign * length / count, ..Term::default() };
+                for k in 0..3 {
+                    if let Anchor::Node(node) = solid.vertices[t[k] as usize] {
+                        let dof = model.nodes[node.index()].dof;
+                        term.dq.extend((0..3).map(|c| (dof + c, -w[k] * n[c] / count)));
+                    }
+                }
+                out.push(term);
+            }
+        }
+    }
+}
+
+/// Contact force on an owner, by anything or by one other, along a direction after some steps, less a target [N].
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForceTarget {
+    /// On whom.
+    pub on: Owner,
+    /// By whom.
+    pub by: Option<Owner>,
+    /// After which steps.
+    pub steps: RangeInclusive<usize>,
+    /// Along which direction.
+    pub direction: Vec3,
+    /// How much [N].
+    pub target: f64,
+}
+
+impl Objective for ForceTarget {
+    fn terms(&self, _: &Model, _: usize, _: &State, _: &mut Vec<Term>) {}
+
+    fn force_terms(&self, system: &System, step: usize, state: &State, out: &mut Vec<Term>) {
+        if self.steps.contains(&step) && step > 0 {
+            let mut term = system.contact_force_term(state, self.on, self.by, self.direction);
+            term.value -= self.target;
+            out.push(term);
+        }
+    }
+}
+
+/// Several objectives at once: Φ is the sum of their squares, each times its weight.
+#[derive(Default)]
+pub struct Together<'a> {
+    /// Objectives with the roots of their weights.
+    pub parts: Vec<(&'a dyn Objective, f64)>,
+}
+
+impl Together<'_> {
+    fn scaled(out: &mut [Term], by: f64) {
+        for t in out {
+            t.value *= by;
+            t.dq.iter_mut().chain(&mut t.dv).for_each(|d| d.1 *= by);
+            t.contact.iter_mut().for_each(|d| d.1 *= by);
+        }
+    }
+}
+
+impl Objective for Together<'_> {
+    fn terms(&self, model: &Model, step: usize, state: &State, out: &mut Vec<Term>) {
+        for (part, weight) in &self.parts {
+            let first = out.len();
+            part.terms(model, step, state, out);
+            Together::scaled(&mut out[first..], *weight);
+        }
+    }
+
+    fn force_terms(&self, system: &System, step: usize, state: &State, out: &mut Vec<Term>) {
+        for (part, weight) in &self.parts {
+            let first = out.len();
+            part.force_terms(system, step, state, out);
+            Together::scaled(&mut out[first..], *weight);
+        }
+    }
+}
+
+/// Residuals β (p_{i+1} − p_i) of numbers that follow each other in time, with their rows by all of `n` parameters: `groups`
+/// holds the places of each series. To be put beside the terms of an objective.
+pub fn smoothness(x: &[f64], groups: &[Vec<usize>], beta: f64) -> (Vec<f64>, Vec<Vec<f64>>) {
+    let (mut values, mut rows) = (Vec::new(), Vec::new());
+    for group in groups {
+        for pair in group.windows(2) {
+            let mut row = vec![0.0; x.len()];
+            row[pair[0]] -= beta;
+            row[pair[1]] += beta;
+            values.push(beta * (x[pair[1]] - x[pair[0]]));
+            rows.push(row);
+        }
+    }
+    (values, rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_closest_point_of_a_triangle_is_closest() {
+        let t = [Vec3::ZERO, Vec3::X, Vec3::new(0.2, 0.9, 0.0)];
+        let at = |w: [f64; 3]| (0..3).map(|k| t[k] * w[k]).sum::<Vec3>();
+        for i in 0..200 {
+            let f = |k: f64| (i as f64 * k).sin() * 1.5;
+            let p = Vec3::new(f(1.3), f(2.1), f(0.7));
+            let best = at(closest(p, t)).distance(p);
+            for a in 0..=20 {
+                for b in 0..=20 - a {
+                    let w = [a as f64 / 20.0, b as f64 / 20.0, (20 - a - b) as f64 / 20.0];
+                    assert!(best <= at(w).distance(p) + 1e-12, "{p}");
+                }
+            }
+        }
+    }
+}
