@@ -35,7 +35,8 @@ impl Recovery {
     /// Finds `w` with `J_n w ≥ −slack` where `slack[c]` is the gap that the step leaves, divided by h [m/s],
     /// negative where there is an overlap to take out. `p` is the problem of the step; it is returned unchanged.
     /// `rows` is the same for the blocks that follow the contacts, row by row.
-    pub fn solve(&mut self, p: &mut ContactProblem, slack: &[f64], rows: &[Vec3]) {
+    /// Only what is near the contacts `deep`, or the rows, moves.
+    pub fn solve(&mut self, p: &mut ContactProblem, slack: &[f64], rows: &[Vec3], deep: &[u32]) {
         // The same contacts and masses, but from rest and towards the slack.
         self.b.clear();
         self.b.resize(p.b.len(), 0.0);
@@ -44,7 +45,7 @@ impl Recovery {
         self.bias.extend_from_slice(rows);
         std::mem::swap(&mut self.b, &mut p.b);
         std::mem::swap(&mut self.bias, &mut p.bias);
-        self.near.from(p, (0..p.contacts()).filter(|&c| slack.get(c).is_none_or(|s| *s < 0.0)));
+        self.near.from(p, deep.iter().map(|&c| c as usize).chain(slack.len()..p.contacts()));
         for _ in 0..LAYERS {
             self.near.grow(p, 0..p.contacts() as u32);
         }

@@ -70,6 +70,8 @@ pub struct VelocityStepper {
     moved_m: Vec<f64>,
     /// Gap that the step leaves in each contact, divided by h [m/s].
     slack: Vec<f64>,
+    /// Contacts with overlaps worth pushing out.
+    deep: Vec<u32>,
     /// The same for the rows of joints.
     row_slack: Vec<Vec3>,
     /// Velocity after the smooth forces of the whole step alone, elastic ones apart.
@@ -123,6 +125,7 @@ impl VelocityStepper {
             moved_m: Vec::new(),
             joints: Joints::new(model),
             slack: Vec::new(),
+            deep: Vec::new(),
             row_slack: Vec::new(),
             smooth: Vec::new(),
             elastic: Vec::new(),
@@ -378,7 +381,7 @@ impl VelocityStepper {
             let first = self.contacts.len();
             self.joints.slack(model, &self.problem, first, &self.solution.v, &mut self.row_slack);
             std::mem::swap(&mut self.problem.a, &mut self.mass);
-            self.recovery.solve(&mut self.problem, &self.slack, &self.row_slack);
+            self.recovery.solve(&mut self.problem, &self.slack, &self.row_slack, &self.deep);
             std::mem::swap(&mut self.problem.a, &mut self.mass);
             for (v, w) in self.v_move.iter_mut().zip(&self.recovery.w) {
                 *v += w;
@@ -389,7 +392,7 @@ impl VelocityStepper {
     /// Fills `slack`; true when some overlap is worth pushing out.
     fn leaves_overlap(&mut self, model: &Model, state: &State, h: f64) -> bool {
         let p = &self.problem;
-        let mut any = false;
+        self.deep.clear();
         self.slack.clear();
         for (i, c) in self.contacts.iter().enumerate() {
             let c = &with_clearance(self.guard.is_some(), model, c);
@@ -400,14 +403,16 @@ impl VelocityStepper {
             let reach = |s: ShapeId| model.shapes[s.index()].scale;
             let slop = SLOP * reach(c.key.shape_a).min(reach(c.key.shape_b)) / h;
             // Twice, so that what was pushed out to the slop is left in peace.
-            any |= slack < -2.0 * slop;
+            if slack < -2.0 * slop {
+                self.deep.push(i as u32);
+            }
             self.slack.push(if slack < 0.0 {
                 (slack + slop).min(0.0).max(-model.contact.recovery_speed)
             } else {
                 slack
             });
         }
-        any
+        !self.deep.is_empty()
     }
 
     fn collect_forces(&mut self, model: &Model) {

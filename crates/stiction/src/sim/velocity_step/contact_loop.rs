@@ -26,6 +26,7 @@ impl VelocityStepper {
         (report.relinearized, report.contact_error) = (0, 0.0);
         self.find_motion(model, state, h);
         if self.guard.is_none() {
+            report.times.collide += clock.lap();
             return solved;
         }
         let most = if self.relinearizer.is_some() { relinearize::MOST_PASSES } else { guard::MOST_PASSES };
