@@ -3,7 +3,7 @@
 //! | shape | nodes | tets | surface triangles |
 //! |---|---|---|---|
 //! | [`windows`] | 260 | 432 | 528, of genus 3 |
-//! | [`lumpy`] of n shells | as [`sphere`](super::shapes::sphere) | 20n³ | 20n² |
+//! | [`lumpy`] of n shells | as [`sphere`] | 20n³ | 20n² |
 
 use super::shapes::{kuhn, sphere};
 use super::{Surface, TetMesh, signed_volume};
