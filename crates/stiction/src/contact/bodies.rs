@@ -195,16 +195,6 @@ impl Bodies {
         }
     }
 
-    /// Number of bodies that the contacts move.
-    pub fn bodies_moved(&self) -> usize {
-        self.bodies.len()
-    }
-
-    /// The bodies that contact `c` moves, counted from 0.
-    pub fn bodies_of(&self, c: usize) -> impl Iterator<Item = usize> + '_ {
-        self.sides(c).iter().map(|s| s.body as usize)
-    }
-
     /// Writes A⁻¹(b + Jᵀ r) of the bodies of the island into `v`.
     pub fn write_velocity(&mut self, r: &[Vec3], v: &mut [f64]) {
         self.body_velocities(r);
