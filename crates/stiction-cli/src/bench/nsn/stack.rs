@@ -128,7 +128,7 @@ fn frozen(rows: &mut Vec<Row>) {
             let what = format!("{scene}, frozen step, t = 1, {how}: Newton iterations to 1e-11");
             let row = Row::new(what, iterations as f64, "").against("super-linear");
             rows.push(match regularization {
-                Regularization::Relative(_) => row.at_most(15.0),
+                Regularization::Relative(_) | Regularization::Floor(_) => row.at_most(15.0),
                 Regularization::Absolute(_) => {
                     row.because("ε = 1e-6/kg is not small beside the diagonal of 32768 kg: it slows to linear, never biases")
                 }

@@ -99,12 +99,15 @@ impl NonlinearSettings {
             ..LinearSettings::default()
         };
         // ε counts as compliance in the stiffness form: hard rows must not be harder than 64-bit numbers can add up.
-        let (form, epsilon) =
-            if tets > 0 { (SystemForm::Stiffness, 1e-6) } else { (SystemForm::Compliance, 1e-9) };
+        let (form, regularization) = if tets > 0 {
+            (SystemForm::Stiffness, Regularization::Floor(1e-6))
+        } else {
+            (SystemForm::Compliance, Regularization::Relative(1e-9))
+        };
         let newton = NewtonSettings {
             iterations: 60,
             form,
-            regularization: Regularization::Relative(epsilon),
+            regularization,
             linear: if tets > MOST_DIRECT_TETS { large } else { LinearSettings::direct() },
             finish: Finish::Iterate,
             fallback: Fallback::None,

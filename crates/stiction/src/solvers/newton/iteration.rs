@@ -1,5 +1,6 @@
 //! The Newton loop (51), Algorithm 1: what is solved is behind [`Equations`], how is in [`NewtonSettings`].
 
+use super::coupling::Coupling;
 use super::linear::LinearSolver;
 use super::schur::Schur;
 use super::settings::{Breakdown, NewtonSettings, StepRule};
@@ -92,6 +93,8 @@ pub struct Newton<T> {
     /// The linear solver.
     pub linear: LinearSolver<T>,
     stiffness: Stiffness<T>,
+    coupling: Coupling<T>,
+    zero: Vec<T>,
     b: Vec<T>,
     du: Vec<T>,
     dl: Vec<T>,
@@ -117,6 +120,7 @@ impl<T: Real> Newton<T> {
         let (mut step, mut share) = (0.0, 0.0);
         // The smallest error that counted as progress, and when it was reached.
         let (mut least, mut since) = (f64::INFINITY, 0);
+        let mut before = f64::INFINITY;
         loop {
             let clock = std::time::Instant::now();
             eq.linearize(x, &mut self.system);
@@ -172,6 +176,24 @@ impl<T: Real> Newton<T> {
                 };
                 did.factorizations += usize::from(direct);
             }
+            if !solved.broken && !s.coupling.is_empty() {
+                // Δu too, so that both forms go on alike.
+                if !stiff {
+                    s.velocity_step(&self.dl, &mut self.du);
+                }
+                let (linear, stiffness) = (&mut self.linear, &mut self.stiffness);
+                solved.iterations += self.coupling.solve(s, (&mut self.du, &mut self.dl), |s, h, du, dl| {
+                    if stiff {
+                        self.zero.resize(du.len(), T::ZERO);
+                        return stiffness.solve_again(s, &self.zero, h, &settings.linear, du, dl).iterations;
+                    }
+                    self.b.clear();
+                    self.b.extend(h.iter().map(|h| -*h));
+                    let solved = linear.solve_again(s, &self.b, dl, &settings.linear);
+                    s.pushed(dl, du);
+                    solved.iterations
+                });
+            }
             did.solving += clock.elapsed().as_secs_f64();
             did.linear += solved.iterations;
             did.factorizations += usize::from(direct);
@@ -181,7 +203,7 @@ impl<T: Real> Newton<T> {
                 return did;
             }
             // Δu = H⁻¹(JᵀD Δλ − g)                                           (60)
-            if !stiff {
+            if !stiff && s.coupling.is_empty() {
                 s.velocity_step(&self.dl, &mut self.du);
             }
             // λ += t Δλ, u += t Δu                                           (61), (62)
@@ -191,10 +213,16 @@ impl<T: Real> Newton<T> {
                     self.advance(x, t);
                     t
                 }
+                StepRule::Trusting => {
+                    let t = if did.error <= 0.5 * before { 1.0 } else { 0.75 };
+                    self.advance(x, t);
+                    t
+                }
                 StepRule::LineSearch(most) => self.search(eq, x, merit, most, &mut did),
                 StepRule::BestOfFour => self.best_of_four(eq, x),
             };
             step = share * largest(&self.du).max(largest(&self.dl));
+            before = did.error;
             eq.moved(&self.from, x, &mut self.system);
         }
     }

@@ -3,7 +3,7 @@
 //! Rows are stored unscaled; D holds what the NCP function does to row and column (1 for equations, 0 for rows that are
 //! switched off). H is block diagonal: 6×6 for bodies, 3×3 for particles.
 
-use super::linear::Product;
+use super::linear::{Product, invert};
 use super::settings::Regularization;
 use crate::linalg::{Real, SparseRows};
 
@@ -113,6 +113,8 @@ pub struct Compliance<T> {
     blocks: Vec<(u32, u32, u32)>,
     of_row: Vec<u32>,
     value: Vec<T>,
+    /// Their inverses.
+    inverse: Vec<T>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -124,15 +126,25 @@ impl<T: Real> Compliance<T> {
         self.diagonal.resize(rows, T::ZERO);
         self.blocks.clear();
         self.value.clear();
+        self.inverse.clear();
         self.of_row.clear();
     }
 
-    /// Adds a dense block at `first`; rows that have one must not have diagonal entries too.
-    pub fn push_block<const N: usize>(&mut self, first: usize, values: &[[T; N]; N]) {
+    /// Adds a dense block at `first` with its inverse; rows that have one must not have diagonal entries too.
+    pub fn push_block<const N: usize>(&mut self, first: usize, values: &[[T; N]; N], inverse: &[[T; N]; N]) {
         self.of_row.resize(self.diagonal.len(), NONE);
         self.blocks.push((first as u32, N as u32, self.value.len() as u32));
         self.of_row[first..first + N].fill(self.blocks.len() as u32 - 1);
         self.value.extend(values.iter().flatten());
+        self.inverse.extend(inverse.iter().flatten());
+    }
+
+    /// The dense block that row `i` is part of: its width and inverse.
+    fn dense(&self, i: usize) -> Option<(usize, &[T])> {
+        let b = *self.of_row.get(i).filter(|b| **b != NONE)?;
+        let (_, n, at) = self.blocks[b as usize];
+        let (n, at) = (n as usize, at as usize);
+        Some((n, &self.inverse[at..at + n * n]))
     }
 
     fn entry(&self, i: usize, j: usize) -> T {
@@ -185,6 +197,9 @@ pub struct Schur<T> {
     pub known: Vec<T>,
     /// First row of each block of rows, and the number of rows at the end.
     pub blocks: Vec<u32>,
+    /// What the symmetric matrix leaves out: normal rows i, whose Δλ also acts on the rows i + 1 and i + 2 by these
+    /// factors [1/kg].
+    pub coupling: Vec<(u32, [T; 2])>,
     jh: SparseRows<T>,
     w: Option<SparseRows<T>>,
     /// Diagonal of W = J H⁻¹ Jᵀ.
@@ -252,9 +267,12 @@ impl<T: Real> Schur<T> {
             self.w = None;
         }
         self.shift.clear();
-        self.shift.extend(self.w_diagonal.iter().map(|d| match epsilon {
+        let compliance = &self.compliance;
+        self.shift.extend(self.w_diagonal.iter().enumerate().map(|(i, d)| match epsilon {
             Regularization::Absolute(e) => T::of(e),
             Regularization::Relative(e) => T::of(e) * *d,
+            Regularization::Floor(_) if compliance.dense(i).is_some() => T::ZERO,
+            Regularization::Floor(e) => (T::of(e) * *d - compliance.diagonal[i]).larger(T::ZERO),
         }));
     }
 
@@ -282,6 +300,26 @@ impl<T: Real> Schur<T> {
     /// First row and width of a block of rows.
     pub fn block(&self, b: usize) -> (usize, usize) {
         (self.blocks[b] as usize, (self.blocks[b + 1] - self.blocks[b]) as usize)
+    }
+
+    /// Inverse of C with its shift for the rows from `first` on that it couples, into `out`; their number, or none where
+    /// they are hard.
+    pub fn stiffness(&self, first: usize, out: &mut Vec<T>) -> Option<usize> {
+        out.clear();
+        let Some((n, inverse)) = self.compliance.dense(first) else {
+            // Rows of one contact may differ by any factor: friction of one that carries almost nothing is all but free.
+            let c = self.compliance.diagonal[first] + self.shift[first];
+            out.push(T::ONE / c);
+            return (c > T::ZERO && out[0].is_number()).then_some(1);
+        };
+        if self.shift[first..first + n].iter().all(|s| *s == T::ZERO) {
+            out.extend_from_slice(inverse);
+            return out.iter().all(|x| x.is_number()).then_some(n);
+        }
+        for i in first..first + n {
+            out.extend((first..first + n).map(|j| self.entry(i, j, T::ZERO)));
+        }
+        invert(out, n).then_some(n)
     }
 
     /// Entry of S within a block of rows.
@@ -360,7 +398,7 @@ impl<T: Real> Schur<T> {
         }
     }
 
-    /// Right-hand side of (59) in impulses: D J H⁻¹ g − h, with the known steps moved over.
+    /// Right-hand side of (59) in impulses: D J H⁻¹ g − h, with the known steps moved over; call it once.
     pub fn right_side(&mut self, b: &mut Vec<T>) {
         b.clear();
         let any = self.known.iter().any(|k| *k != T::ZERO);
@@ -402,6 +440,18 @@ impl<T: Real> Schur<T> {
         }
         self.mass.divide(&y, du);
         self.y = y;
+    }
+
+    /// Δu = H⁻¹JᵀD Δλ.
+    pub fn pushed(&self, dl: &[T], du: &mut [T]) {
+        if self.given {
+            return;
+        }
+        let mut y = vec![T::ZERO; du.len()];
+        for i in 0..dl.len() {
+            self.j.add_row(i, self.scale[i] * dl[i], &mut y);
+        }
+        self.mass.divide(&y, du);
     }
 
     /// L2 norm of the residual vector (g, h), the merit of Sec. 8.1.

@@ -8,7 +8,7 @@ use super::linear::{
 };
 use super::schur::Schur;
 use crate::linalg::real::{add_scaled, dot};
-use crate::linalg::{DirectKind, Real, SparseDirect, SparseRows};
+use crate::linalg::{Real, SparseDirect, SparseRows};
 use serde::{Deserialize, Serialize};
 
 /// Which Schur complement of (56) is solved.
@@ -67,38 +67,65 @@ impl<T: Real> Stiffness<T> {
         let left = scaled.transposed(n).with_columns(m, |row, out| out.push((row, T::ONE)));
         let right = self.soft.transposed(n).with_columns(m, |row, out| s.mass.row(row, out));
         let k = left.mul_transpose(&right, m + n);
+        s.mass.first_dofs(&mut self.first);
+        let ready = match settings.method.direct() {
+            Some(kind) => self.direct.factor(kind, &k, |_, _, v| v),
+            None => self.precondition(&k, settings.preconditioner),
+        };
+        if !ready {
+            return LinearReport { iterations: 0, broken: true };
+        }
+        self.solve_again(s, &s.g, &s.h, settings, du, dl)
+    }
+
+    /// Solves with the matrix of the last [`solve`](Stiffness::solve) for other residuals g and h.
+    pub fn solve_again(
+        &mut self,
+        s: &Schur<T>,
+        g: &[T],
+        h: &[T],
+        settings: &LinearSettings,
+        du: &mut [T],
+        dl: &mut [T],
+    ) -> LinearReport {
+        self.pulls(s, h);
         // −g − JᵀD C⁻¹ h
-        du.iter_mut().zip(&s.g).for_each(|(x, g)| *x = -*g);
-        for i in 0..m {
+        du.iter_mut().zip(g).for_each(|(x, g)| *x = -*g);
+        for i in 0..s.rows() {
             s.j.add_row(i, -s.scale[i] * self.pull[i], du);
         }
-        s.mass.first_dofs(&mut self.first);
-        let report = match settings.method.direct() {
-            Some(kind) => self.factor(kind, &k, du),
-            None => self.conjugate_gradient(&k, settings, du),
+        let report = if settings.method.is_direct() {
+            self.direct.solve(du);
+            LinearReport { iterations: 0, broken: du.iter().any(|x| !x.is_number()) }
+        } else {
+            self.conjugate_gradient(settings, du)
         };
         // Δλ = −C⁻¹ (h + D J Δu)
-        for i in 0..m {
+        for i in 0..s.rows() {
             dl[i] = -self.pull[i] - self.soft.mul_row(i, du);
         }
         report
     }
 
-    /// C⁻¹ D J and C⁻¹ h; false where a row is hard.
+    /// C⁻¹ h.
+    fn pulls(&mut self, s: &Schur<T>, h: &[T]) {
+        self.pull.clear();
+        let mut first = 0;
+        while first < s.rows() {
+            let n = s.stiffness(first, &mut self.block).unwrap_or(1);
+            for i in 0..n {
+                self.pull.push(dot(&self.block[i * n..(i + 1) * n], &h[first..first + n]));
+            }
+            first += n;
+        }
+    }
+
+    /// C⁻¹ D J; false where a row is hard.
     fn soften(&mut self, s: &Schur<T>) -> bool {
         self.soft.clear();
-        self.pull.clear();
-        for b in 0..s.blocks() {
-            let (first, n) = s.block(b);
-            self.block.clear();
-            for i in 0..n {
-                for j in 0..n {
-                    self.block.push(s.entry(first + i, first + j, T::ZERO));
-                }
-            }
-            if !invert(&mut self.block, n) {
-                return false;
-            }
+        let mut first = 0;
+        while first < s.rows() {
+            let Some(n) = s.stiffness(first, &mut self.block) else { return false };
             let columns = s.j.row(first).0;
             for i in 0..n {
                 for (k, c) in columns.iter().enumerate() {
@@ -109,30 +136,14 @@ impl<T: Real> Stiffness<T> {
                     self.soft.push(*c as usize, sum);
                 }
                 self.soft.end_row();
-                self.pull.push(dot(&self.block[i * n..(i + 1) * n], &s.h[first..first + n]));
             }
+            first += n;
         }
         true
     }
 
-    fn factor(&mut self, kind: DirectKind, k: &SparseRows<T>, x: &mut [T]) -> LinearReport {
-        if !self.direct.factor(kind, k, |_, _, v| v) {
-            return LinearReport { iterations: 0, broken: true };
-        }
-        self.direct.solve(x);
-        LinearReport { iterations: 0, broken: x.iter().any(|x| !x.is_number()) }
-    }
-
     /// Conjugate gradients; `x` holds the right-hand side on entry.
-    fn conjugate_gradient(
-        &mut self,
-        k: &SparseRows<T>,
-        settings: &LinearSettings,
-        x: &mut [T],
-    ) -> LinearReport {
-        if !self.precondition(k, settings.preconditioner) {
-            return LinearReport { iterations: 0, broken: true };
-        }
+    fn conjugate_gradient(&mut self, settings: &LinearSettings, x: &mut [T]) -> LinearReport {
         let [mut r, mut z, mut p, mut kp] = std::mem::take(&mut self.work);
         for w in [&mut r, &mut z, &mut p, &mut kp] {
             w.clear();
