@@ -104,6 +104,10 @@ pub struct Newton<T> {
 
 /// Most times that ε is made larger where a solve breaks down.
 const MOST_SHIFTS: i32 = 4;
+/// [`StepRule::Trusting`] shortens steps after which the error is so many times that before, by this, at most so often.
+const FAR_OFF: f64 = 3.0;
+const SHORTER: f64 = 0.3;
+const MOST_SHORTER: usize = 4;
 /// Shares of the step that [`StepRule::BestOfFour`] tries.
 const SHARES: [f64; 4] = [1.0, 0.75, 0.5, 0.25];
 
@@ -121,6 +125,7 @@ impl<T: Real> Newton<T> {
         // The smallest error that counted as progress, and when it was reached.
         let (mut least, mut since) = (f64::INFINITY, 0);
         let mut before = f64::INFINITY;
+        let mut shortened = 0;
         loop {
             let clock = std::time::Instant::now();
             eq.linearize(x, &mut self.system);
@@ -136,6 +141,17 @@ impl<T: Real> Newton<T> {
                 step,
                 share,
             });
+            // A step that leads far off is shortened.
+            if settings.step == StepRule::Trusting
+                && shortened < MOST_SHORTER
+                && !(did.error <= FAR_OFF * before)
+            {
+                shortened += 1;
+                share *= SHORTER;
+                self.advance(x, share);
+                continue;
+            }
+            shortened = 0;
             // Judging is no part of the method; the last iterate is linearised for that alone.
             let looked = clock.elapsed().as_secs_f64();
             did.judging += looked - assembled;

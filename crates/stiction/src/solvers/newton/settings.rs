@@ -59,7 +59,8 @@ pub enum StepRule {
     /// friction.
     #[doc(alias = "backtracking")]
     LineSearch(usize),
-    /// Whole steps while the velocity measure falls to half or less, ¾ after a step that did less (ours).
+    /// Whole steps while the velocity measure falls to half or less, ¾ after a step that did less, and shorter ones where it
+    /// rises to three times what it was (ours).
     Trusting,
     /// The best of 1, ¾, ½ and ¼ by the velocity measure of the answer that they lead to.
     BestOfFour,
@@ -175,7 +176,7 @@ pub struct NewtonSettings {
     pub islands: IslandRule,
     /// What is returned.
     pub finish: Finish,
-    /// What happens when the iterations end without an answer; needs [`Finish::Consistent`].
+    /// What happens when the iterations end without an answer; on frozen problems it needs [`Finish::Consistent`].
     pub fallback: Fallback,
 }
 
