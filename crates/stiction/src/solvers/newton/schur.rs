@@ -66,11 +66,15 @@ impl<T: Real> BlockMass<T> {
         out.push(self.dofs() as u32);
     }
 
-    /// Entries of row `i` of H.
-    pub fn row(&self, i: usize, out: &mut Vec<(usize, T)>) {
-        let (d, n, at) = self.blocks[self.of_dof[i] as usize];
-        let (d, n, at) = (d as usize, n as usize, at as usize);
-        out.extend((0..n).map(|c| (d + c, self.value[at + (i - d) * n + c])));
+    /// The block that a dof is part of.
+    pub fn block_of(&self, dof: usize) -> u32 {
+        self.of_dof[dof]
+    }
+
+    /// Values of block `b`, row-major.
+    pub fn block(&self, b: usize) -> &[T] {
+        let (_, n, at) = self.blocks[b];
+        &self.value[at as usize..(at + n * n) as usize]
     }
 
     fn product(&self, matrix: &[T], x: &[T], y: &mut [T]) {
