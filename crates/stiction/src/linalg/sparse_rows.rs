@@ -47,6 +47,13 @@ impl<T: Real> SparseRows<T> {
         self.value.push(value);
     }
 
+    /// Adds three entries in consecutive columns.
+    pub fn push3(&mut self, column: usize, values: [T; 3]) {
+        let c = column as u32;
+        self.column.extend_from_slice(&[c, c + 1, c + 2]);
+        self.value.extend_from_slice(&values);
+    }
+
     /// Ends the row that is being written.
     pub fn end_row(&mut self) {
         if self.start.is_empty() {

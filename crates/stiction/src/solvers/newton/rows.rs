@@ -300,4 +300,41 @@ mod tests {
             }
         }
     }
+
+    /// Friction along the direction of sliding: roots are those of Coulomb's law, and near a sliding state the rows, with the
+    /// coupling by Δλ_n, are the derivative of λ_f = −μλ_n u_t/|u_t|.
+    #[test]
+    fn sliding_rows_have_the_roots_and_the_derivative_of_coulombs_law() {
+        let s = NewtonSettings {
+            friction: FrictionRows::Sliding,
+            derivative: Derivative::Divided,
+            ..NewtonSettings::default()
+        };
+        let (mu, r) = (0.5f64, Factors { r: [0.4; 3] });
+        let rows = |u: [f64; 3], l: [f64; 3]| contact_rows(&s, mu, u, l, [0.0; 3], r);
+        // Sticks inside the cone, slides on it against the velocity.
+        for (u, l) in [([0.0; 3], [2.0, 0.3, -0.4]), ([0.0, 0.3, 0.4], [2.0, -0.6, -0.8])] {
+            assert!(rows(u, l).rows.iter().all(|r| r.value.abs() < 1e-15), "{u:?}");
+        }
+        // Beyond the cone at rest, along the velocity, or across it: no root.
+        for (u, l) in [
+            ([0.0; 3], [2.0, 1.2, 0.0]),
+            ([0.0, 0.3, 0.4], [2.0, 0.6, 0.8]),
+            ([0.0, 1e-9, 0.0], [2.0, 0.0, 1.5]),
+        ] {
+            assert!(rows(u, l).rows.iter().any(|r| r.value.abs() > 1e-3), "{u:?} {l:?}");
+        }
+        // u + C Δλ + c Δλ_n = 0 gives Δλ_f of another velocity and normal force, to first order.
+        let (u, l) = ([0.0, 0.3, 0.4], [2.0, -0.6, -0.8]);
+        let here = rows(u, l);
+        let (Some([_, inverse]), Some(c)) = (here.pair, here.coupling) else { panic!("sliding rows") };
+        let (du, dn) = ([4e-6, -3e-6], 2e-6);
+        let moved = [u[1] + du[0], u[2] + du[1]];
+        let size = moved[0].hypot(moved[1]);
+        for k in 0..2 {
+            let step: f64 = -(0..2).map(|j| inverse[k][j] * (du[j] + c[j] * dn)).sum::<f64>();
+            let law = -mu * (l[0] + dn) * moved[k] / size;
+            assert!((l[1 + k] + step - law).abs() < 1e-10, "{k}: {} {law}", l[1 + k] + step);
+        }
+    }
 }

@@ -5,7 +5,7 @@
 
 use super::linear::{Product, invert};
 use super::settings::Regularization;
-use crate::linalg::{Real, SparseRows};
+use crate::linalg::{Mat3, Real, SparseRows};
 
 /// A block-diagonal matrix and its inverse, over blocks of consecutive dofs.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +15,13 @@ pub struct BlockMass<T> {
     of_dof: Vec<u32>,
     value: Vec<T>,
     inverse: Vec<T>,
+    /// Blocks of six whose halves do not know each other.
+    apart: Vec<bool>,
+}
+
+/// True where rows 0 to 2 and 3 to 5 of a 6×6 matrix do not couple.
+fn apart(values: &[f64]) -> bool {
+    (0..3).all(|r| (3..6).all(|c| values[6 * r + c] == 0.0 && values[6 * c + r] == 0.0))
 }
 
 impl<T: Real> BlockMass<T> {
@@ -24,6 +31,7 @@ impl<T: Real> BlockMass<T> {
         self.of_dof.clear();
         self.value.clear();
         self.inverse.clear();
+        self.apart.clear();
     }
 
     /// Number of dofs.
@@ -38,6 +46,21 @@ impl<T: Real> BlockMass<T> {
         self.value.extend(values.iter().map(|v| T::of(*v)));
         let at = self.inverse.len();
         self.inverse.resize(at + n * n, T::ZERO);
+        // Bodies: translation and rotation apart. Two inverses of 3×3.
+        if n == 6 && apart(values) {
+            for part in [0, 3] {
+                let entry = |r: usize, c: usize| values[6 * (part + r) + part + c];
+                let m = Mat3::from_cols_array(&std::array::from_fn(|k| entry(k % 3, k / 3))).inverse();
+                for (c, column) in [m.x_axis, m.y_axis, m.z_axis].into_iter().enumerate() {
+                    for r in 0..3 {
+                        self.inverse[at + 6 * (part + r) + part + c] = T::of(column[r]);
+                    }
+                }
+            }
+            self.apart.push(true);
+            return;
+        }
+        self.apart.push(false);
         let mut column = [0.0; 6];
         for c in 0..n {
             column[..n].fill(0.0);
@@ -106,6 +129,19 @@ fn times_block<T: Real, const N: usize>(row: &[T], block: &[T], out: &mut [T]) {
         }
     }
     out.copy_from_slice(&sum);
+}
+
+/// The same for a block of six whose halves do not couple.
+fn times_halves<T: Real>(row: &[T], block: &[T], out: &mut [T]) {
+    for half in [0, 3] {
+        for c in half..half + 3 {
+            let mut sum = T::ZERO;
+            for r in half..half + 3 {
+                sum += row[r] * block[6 * r + c];
+            }
+            out[c] = sum;
+        }
+    }
 }
 
 /// C: a diagonal, and dense blocks for the strains of elements.
@@ -242,10 +278,12 @@ impl<T: Real> Schur<T> {
             let to = self.jh.row_mut(i).1;
             let (mut k, mut diagonal) = (0, T::ZERO);
             while k < columns.len() {
-                let (_, n, at) = self.mass.blocks[self.mass.of_dof[columns[k] as usize] as usize];
+                let block = self.mass.of_dof[columns[k] as usize] as usize;
+                let (_, n, at) = self.mass.blocks[block];
                 let (n, at) = (n as usize, at as usize);
                 let (row, to) = (&values[k..k + n], &mut to[k..k + n]);
                 match n {
+                    6 if self.mass.apart[block] => times_halves(row, &self.mass.inverse[at..at + 36], to),
                     3 => times_block::<T, 3>(row, &self.mass.inverse[at..at + 9], to),
                     _ => times_block::<T, 6>(row, &self.mass.inverse[at..at + 36], to),
                 }
