@@ -95,6 +95,8 @@ impl Pair<'_> {
         let (na, nb) = (a.edge_normal(e), b.edge_normal(f));
         let cross = d.cross(g).normalize_or_zero();
         let mut axis = if cross.dot(way) < 0.0 { -cross } else { cross };
+        // Nearly parallel edges that have passed each other sideways leave it to their ends which way is out.
+        let may_turn = along.is_none();
         if let Some(along) = along {
             let side = d.normalize() + g.normalize() * d.dot(g).signum();
             let across = |x: Vec3| x - side * (side.dot(x) / side.length_squared());
@@ -109,7 +111,7 @@ impl Pair<'_> {
         // Outside of both, or through both.
         let fits = |n: Vec3| n.dot(na) <= 0.0 && n.dot(nb) >= 0.0;
         let has_normals = na != Vec3::ZERO || nb != Vec3::ZERO;
-        let n = if has_normals && !fits(axis) { -axis } else { axis };
+        let n = if may_turn && has_normals && !fits(axis) { -axis } else { axis };
         let distance = n.dot(way);
         let clear = n != Vec3::ZERO
             && fits(n)
