@@ -88,6 +88,7 @@ const MOST_DIRECT_TETS: usize = 4000;
 /// What is tried in turn under [`Fallback::Vary`].
 const ATTEMPTS: &[fn(NewtonSettings) -> NewtonSettings] = &[
     |s| s,
+    |s| NewtonSettings { step: StepRule::Fixed(1.0), patience: 0, ..s },
     |s| NewtonSettings { friction: FrictionRows::Compliance, step: StepRule::Fixed(0.75), ..s },
     |s| NewtonSettings { start: Start::Zero, ncp: NcpFunction::MinimumMap, ..s },
     |s| NewtonSettings { start: Start::Free, step: StepRule::Fixed(0.3), ..s },
