@@ -144,7 +144,7 @@ impl<T: Real> Newton<T> {
             // A step that leads far off is shortened.
             if settings.step == StepRule::Trusting
                 && shortened < MOST_SHORTER
-                && !(did.error <= FAR_OFF * before)
+                && (did.error > FAR_OFF * before || did.error.is_nan())
             {
                 shortened += 1;
                 share *= SHORTER;
