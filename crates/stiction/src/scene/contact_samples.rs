@@ -86,12 +86,12 @@ pub fn rings(count: usize, young: f64) -> Scene {
 /// an object of the paper, 20; flat ones have 160.
 pub fn pyramid(layers: usize, young: f64) -> Scene {
     let mut scene = ground("pyramid");
-    // A plate is 30 mm wide and 5 mm thick, which does not sag.
-    let (cell, pitch, dome, near) = (0.0025, 0.031, 0.0005, 1e-4);
-    let rise = 2.0 * cell + dome + near;
+    // A plate is 60 mm wide and 15 mm thick: thin ones sag until they lie flat.
+    let (cell, pitch, dome, near) = (0.005, 0.062, 0.001, 1e-4);
+    let rise = 3.0 * cell + dome + near;
     let mut mesh = lattice::windows(cell);
     for v in &mut mesh.vertices {
-        v.z = 2.0 * v.z + dome * (1.0 - v.truncate().length_squared() / (2.0 * (6.0 * cell).powi(2)));
+        v.z = 3.0 * v.z + dome * (1.0 - v.truncate().length_squared() / (2.0 * (6.0 * cell).powi(2)));
     }
     for layer in 0..layers {
         let n = layers - layer;
@@ -106,7 +106,7 @@ pub fn pyramid(layers: usize, young: f64) -> Scene {
         }
     }
     let height = rise * layers as f64;
-    let mut plate = Body::new("press", prism(0.025, 0.005, 24));
+    let mut plate = Body::new("press", prism(0.05, 0.005, 24));
     let keys = (0..=50).map(|k| {
         let time = 0.02 * f64::from(k);
         let z = height + 2.0 * near + 0.005 - 0.2 * height * (time / 0.2).min(1.0);

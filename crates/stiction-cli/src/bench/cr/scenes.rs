@@ -63,7 +63,7 @@ pub const CUBES: Experiment = Experiment {
 /// Mean iterations of the methods, with the paper's beside them.
 fn methods(run: &Run, paper: [&'static str; 5]) -> Vec<Row> {
     let mut rows = Vec::new();
-    for (k, name) in METHODS.iter().enumerate() {
+    for (k, name) in METHODS.iter().enumerate().filter(|(k, _)| !run.iterations[*k].is_empty()) {
         rows.push(Row::new(format!("{name}: mean iterations"), run.means()[k], "").against(paper[k]));
         rows.push(Row::new(format!("{name}: problems not solved"), run.unsolved[k] as f64, ""));
     }
@@ -99,7 +99,7 @@ fn pyramid(ctx: &mut Context) -> Result<Vec<Row>> {
     let row = Row::new("ICA / CR Full", mean[3] / mean[4], "×").against("8.1 (median 1.3)").at_least(1.0);
     rows.push(row);
     // Larger steps, from the first contacts on.
-    let plan = Plan::new(4e-3, ctx.pick(12, 25), 1);
+    let plan = Plan::new(4e-3, ctx.pick(12, 25), ctx.pick(4, 2));
     let (_, large) = table::run(ctx, &scenes::pyramid(2, 5e5), &plan)?;
     rows.extend(large.safety("pyramid, 4 ms"));
     let spike =
@@ -140,7 +140,7 @@ fn blobs(ctx: &mut Context) -> Result<Vec<Row>> {
 }
 
 fn limbed(ctx: &mut Context) -> Result<Vec<Row>> {
-    let (cell, steps, every) = ctx.pick((0.016, 60, 10), (0.01, 400, 20));
+    let (cell, steps, every) = ctx.pick((0.016, 60, 10), (0.01, 400, 50));
     let speed = 0.5;
     let plan = Plan { linearizations: 3, ..Plan::new(ctx.pick(2e-3, 1e-3), steps, every) };
     let scene = scenes::limbed_blob(cell, speed);
@@ -233,8 +233,9 @@ fn stands(ctx: &Context, name: &str, scene: &Scene) -> Result<Vec<Row>> {
 }
 
 fn cubes(ctx: &mut Context) -> Result<Vec<Row>> {
-    let (count, steps, every) = ctx.pick((8, 60, 20), (200, 100, 50));
-    let plan = Plan::new(1e-3, steps, every);
+    let (count, steps, every) = ctx.pick((8, 60, 20), (200, 100, 20));
+    let which = ctx.pick(Methods::All, Methods::Fast);
+    let plan = Plan { methods: which, ..Plan::new(1e-3, steps, every) };
     let (_, run) = run(ctx, &scenes::cubes(count), &plan)?;
     let mut rows = run.safety("cubes");
     rows.extend(methods(&run, ["–"; 5]));

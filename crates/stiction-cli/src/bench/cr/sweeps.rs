@@ -31,8 +31,7 @@ fn run(ctx: &Context, layers: usize, young: f64, dt: f64, time: f64) -> Result<(
 }
 
 fn time_steps(ctx: &mut Context) -> Result<Vec<Row>> {
-    // The paper's is the first second.
-    let (layers, time) = ctx.pick((2, 0.04), (2, 1.0));
+    let (layers, time) = ctx.pick((2, 0.04), (2, 0.2));
     let mut rows = Vec::new();
     let mut curve = Vec::new();
     for dt in [5e-4, 1e-3, 2e-3, 4e-3, 2e-2] {

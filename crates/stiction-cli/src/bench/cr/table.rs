@@ -7,6 +7,7 @@ use super::mean_median;
 use crate::failure::{Result, error};
 use std::collections::BTreeMap;
 use stiction::collide::inspect;
+use stiction::contact::residual::measure;
 use stiction::contact::{ContactKey, ContactProblem, Solution};
 use stiction::mesh::signed_volume;
 use stiction::solvers::cr::complementarity::{Errors, errors};
@@ -20,6 +21,8 @@ pub const EPS1: f64 = 5e-5;
 pub const EPS2: f64 = 5e-6;
 /// Iterations after which a method has failed.
 const MOST: usize = 5000;
+/// Rounds after which staggered projections have failed.
+const ROUNDS: usize = 40;
 /// Tolerance of the simulation itself: a thousandth of ε₂ or less in the gaps of its steps.
 const TOLERANCE: f64 = 1e-4;
 /// Names of the methods, in the order of the paper's table.
@@ -36,6 +39,8 @@ pub struct Plan {
     pub methods: Methods,
     /// CR Full solves the problem of every step, for its complementarity error.
     pub errors: bool,
+    /// The robust settings solve the compared problems to 1e-6 of the velocity scale.
+    pub robust: bool,
     /// Most linearisations of elastic forces per step.
     pub linearizations: usize,
 }
@@ -46,6 +51,8 @@ pub enum Methods {
     /// All five.
     #[default]
     All,
+    /// ICA and CR Full.
+    Fast,
     /// CR Full alone.
     Full,
 }
@@ -53,7 +60,7 @@ pub enum Methods {
 impl Plan {
     /// Steps of one linearisation, all methods.
     pub fn new(dt: f64, steps: usize, every: usize) -> Plan {
-        Plan { dt, steps, every, methods: Methods::All, errors: false, linearizations: 1 }
+        Plan { dt, steps, every, methods: Methods::All, errors: false, robust: false, linearizations: 1 }
     }
 }
 
@@ -66,6 +73,9 @@ pub struct Run {
     /// Errors of CR Full: of the compared problems, and of every step (`Plan::errors`).
     pub errors: Vec<Errors>,
     pub all_errors: Vec<Errors>,
+    /// Natural map of CR Full as printed [m/s]; of the robust settings, with their iterations and 1 where they converged.
+    pub natural: Vec<f64>,
+    pub robust: Vec<[f64; 3]>,
     pub constraints: Vec<f64>,
     /// Iterations, contacts and linearisations of the simulation itself, step by step.
     pub steps: Vec<[f64; 3]>,
@@ -119,7 +129,7 @@ pub fn run(ctx: &Context, scene: &Scene, plan: &Plan) -> Result<(Simulation, Run
                 lambda: p.key.iter().map(|k| carried.get(k).copied().unwrap_or(Vec3::ZERO)).collect(),
             };
             let e = if is_compared {
-                compare(p, &guess, plan.methods, &mut out)
+                compare(p, &guess, plan, &mut out)
             } else {
                 let mut answer = guess;
                 full(p, &mut answer).1
@@ -167,8 +177,8 @@ fn full(p: &ContactProblem, x: &mut Solution) -> (SolveReport, Errors) {
 }
 
 /// Solves one problem by the methods; the errors of CR Full.
-fn compare(p: &ContactProblem, guess: &Solution, which: Methods, out: &mut Run) -> Errors {
-    let stop = stop(p);
+fn compare(p: &ContactProblem, guess: &Solution, plan: &Plan, out: &mut Run) -> Errors {
+    let (stop, which) = (stop(p), plan.methods);
     let printed = Settings { stop, max_iterations: MOST, ..Settings::paper() };
     let diag = Settings { preconditioner: Preconditioner::Diag, cone: Cone::Pyramid, ..printed };
     let mut answer = guess.clone();
@@ -179,8 +189,9 @@ fn compare(p: &ContactProblem, guess: &Solution, which: Methods, out: &mut Run) 
     for k in 0..4 {
         let mut method: Box<dyn ContactSolver> = match k {
             _ if which == Methods::Full => break,
-            0 => Box::new(Staggered::new(stop, Interval::AtConvergence, MOST, 100)),
-            1 => Box::new(Staggered::new(stop, printed.interval, MOST, 100)),
+            0..3 if which == Methods::Fast => continue,
+            0 => Box::new(Staggered::new(stop, Interval::AtConvergence, MOST, ROUNDS)),
+            1 => Box::new(Staggered::new(stop, printed.interval, MOST, ROUNDS)),
             2 => Box::new(ConjugateResidual::new(diag)),
             _ => Box::new(Ica::new(stop, MOST)),
         };
@@ -190,6 +201,13 @@ fn compare(p: &ContactProblem, guess: &Solution, which: Methods, out: &mut Run) 
     answer.clone_from(guess);
     let (report, e) = full(p, &mut answer);
     note(4, report);
+    out.natural.push(measure(p, &answer).natural);
+    if plan.robust {
+        answer.clone_from(guess);
+        let report = ConjugateResidual::new(Settings::robust()).solve(p, &mut answer, &mut ());
+        let solved = f64::from(report.status.is_solved());
+        out.robust.push([measure(p, &answer).natural, report.iterations as f64, solved]);
+    }
     out.errors.push(e);
     out.constraints.push(3.0 * p.contacts() as f64);
     e

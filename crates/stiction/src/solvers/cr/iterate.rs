@@ -89,6 +89,8 @@ struct Patience {
     /// Restarts since the residual was noted, and that residual.
     restarts: usize,
     noted: f64,
+    /// State changes up to then.
+    switches: usize,
 }
 
 /// Restarts within which the residual is to be halved.
@@ -98,20 +100,20 @@ const MOST_PATIENCE: usize = 32;
 
 impl Default for Patience {
     fn default() -> Patience {
-        Patience { factor: 1, restarts: 0, noted: f64::INFINITY }
+        Patience { factor: 1, restarts: 0, noted: f64::INFINITY, switches: 0 }
     }
 }
 
 impl Patience {
-    /// After a restart with this residual.
-    fn learn(&mut self, ratio: f64) {
+    /// After a restart with this residual. While states change, they want to be looked at often.
+    fn learn(&mut self, ratio: f64, switches: usize) {
         self.restarts += 1;
         if self.restarts < PATIENCE {
             return;
         }
-        let falls = ratio <= 0.5 * self.noted;
-        self.factor = if falls { (self.factor / 2).max(1) } else { (2 * self.factor).min(MOST_PATIENCE) };
-        (self.restarts, self.noted) = (0, ratio);
+        let stalls = ratio > 0.5 * self.noted && switches == self.switches;
+        self.factor = if stalls { (2 * self.factor).min(MOST_PATIENCE) } else { (self.factor / 2).max(1) };
+        (self.restarts, self.noted, self.switches) = (0, ratio, switches);
     }
 }
 
@@ -166,7 +168,7 @@ impl Engine {
                 let how = strict(&self.limits, self.limits.least);
                 if self.evaluate(sys, &how) {
                     self.restart(sys, s);
-                    patience.learn(self.limits.ratio(&self.r));
+                    patience.learn(self.limits.ratio(&self.r), self.counts.switches);
                     (since, restarted) = (0, true);
                 } else if !fresh {
                     // The residual of the recurrence may have drifted.
@@ -200,7 +202,7 @@ impl Engine {
                 let how = strict(&self.limits, 0.0);
                 if self.evaluate(sys, &how) {
                     self.restart(sys, s);
-                    patience.learn(self.limits.ratio(&self.r));
+                    patience.learn(self.limits.ratio(&self.r), self.counts.switches);
                     restarted = true;
                     continue;
                 }
