@@ -94,7 +94,7 @@ struct Patience {
 }
 
 /// Restarts within which the residual is to be halved.
-const PATIENCE: usize = 4;
+const PATIENCE: usize = 16;
 /// Longest intervals, in those of the residual.
 const MOST_PATIENCE: usize = 32;
 
