@@ -295,7 +295,9 @@ fn tet(args: &TetArgs) -> Result<Outcome> {
     let mut row = |a: &str, b: String| table.row([a.to_string(), b]);
     row("size", format!("{} tets, {} vertices", cover.mesh.tets.len(), cover.mesh.vertices.len()));
     row("volume", format!("{} m³ around {} m³", number(cover.cover_volume), number(cover.surface_volume)));
-    row("mass", format!("true with a density of {} times the material's", number(cover.density_factor())));
+    let scene = format!("mesh = {{ file = \"{}\", volume = {} }}", args.out.display(), cover.surface_volume);
+    row("scene", format!("{scene}\nvisual = \"{}\"", args.file.display()));
+    row("mass", "that of what the surface encloses, with the volume above".to_string());
     if crossings > 0 {
         row(
             "note",

@@ -341,3 +341,20 @@ position = [0.05, 0.05, 0.1]
     let pairs: Vec<_> = contacts.iter().map(|c| [name(c.key.shape_a), name(c.key.shape_b)]).collect();
     assert_eq!(pairs, [["ground", "arm"], ["ground", "hand"], ["ground", "stone"], ["arm", "stone"]]);
 }
+
+#[test]
+fn a_covered_surface_has_the_mass_of_what_it_encloses() {
+    let text = r#"
+        [[soft]]
+        name = "part"
+        mesh = { cover = { file = "builtin:bracket.obj", cell = 0.05, scale = 0.5 } }
+        material = { young = 1e5, poisson = 0.3, density = 1200 }
+    "#;
+    let scene = scene::parse(text, "s.toml", Path::new(""), &[]).unwrap().scene;
+    let part = &scene.solids[0];
+    let surface = part.visual.as_ref().expect("the surface is what is drawn");
+    let inside = surface.survey().volume;
+    let mass = part.material.density * part.mesh.volume();
+    assert!(part.mesh.volume() > 1.1 * inside, "the cover is larger");
+    assert!((mass - 1200.0 * inside).abs() < 1e-9 * mass, "{mass} kg of {inside} m³");
+}

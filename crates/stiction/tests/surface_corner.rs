@@ -154,3 +154,51 @@ fn a_row_of_nodes_at_a_rim() {
         assert!(r.overlap < 2e-5, "step {step}: {:e} m", r.overlap);
     }
 }
+
+/// Two soft bars, ridge on ridge: the contact of the ridges stays, and its place and normal move little with every turn of
+/// the upper bar, from crossing to parallel and on.
+#[test]
+fn ridges_that_turn_through_parallel() {
+    const GAP: f64 = 1e-4;
+    let bar = |name: &str, turn: f64, height: f64| {
+        let material = Material { law: Law::Corotated, young: 1e5, poisson: 0.3, density: 1000.0 };
+        let mut b = SoftBody::new(name, shapes::block([1, 1, 1], Vec3::new(0.2, 0.1, 0.1)), material);
+        let about = Quat::from_rotation_z(turn) * Quat::from_rotation_x(std::f64::consts::FRAC_PI_4);
+        // Its ridge turns about a point away from the middle.
+        let middle = Quat::from_rotation_z(turn) * Vec3::new(-0.03, 0.0, 0.0) + Vec3::new(0.03, 0.0, height);
+        b.pose = Pose { translation: middle - about * Vec3::new(0.0, 0.0, 0.05), rotation: about };
+        b
+    };
+    let up = 2.0 * 0.05 * 2f64.sqrt() + GAP;
+    let ridge = |turn: f64| {
+        let scene = Scene {
+            gravity: Vec3::ZERO,
+            solids: vec![bar("lower", 0.0, 0.0), bar("upper", turn, up)],
+            ..Scene::default()
+        };
+        let model = scene.compile().unwrap();
+        let mut contacts = Vec::new();
+        Collider::new(&model).detect(&model, &model.initial, 0.01, &mut contacts);
+        // Vertices touch at the ends of the ridges, and ridges cross the diagonals of faces beside them.
+        let ridges = contacts.iter().filter(|c| c.point.x.abs() < 0.08 && c.gap < 1.1 * GAP);
+        let ridges: Vec<_> = ridges.cloned().collect();
+        assert_eq!(
+            ridges.len(),
+            1,
+            "turned by {turn}: {:?}",
+            contacts.iter().map(|c| (c.point, c.gap, c.normal())).collect::<Vec<_>>()
+        );
+        ridges[0].clone()
+    };
+    let mut last = ridge(-0.1);
+    assert!((last.point.x - 0.03).abs() < 1e-9, "where they cross: {}", last.point);
+    for k in -99..=100 {
+        let now = ridge(1e-3 * f64::from(k));
+        assert!((now.gap - GAP).abs() < 0.02 * GAP, "{k}: {}", now.gap);
+        assert!(now.normal().z.abs() > 0.999, "{k}: {}", now.normal());
+        assert!(now.normal().distance(last.normal()) < 0.02, "{k}: {} {}", last.normal(), now.normal());
+        assert!(now.point.distance(last.point) < 2e-3, "{k}: {} {}", last.point, now.point);
+        last = now;
+    }
+    assert!(ridge(0.0).point.x.abs() < 1e-3, "the middle of what they share");
+}

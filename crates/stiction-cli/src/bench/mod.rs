@@ -8,6 +8,7 @@ mod cond;
 mod cr;
 mod inclines;
 mod nsn;
+mod pile_growth;
 mod row;
 mod runs;
 mod soft_blocks;
@@ -86,6 +87,7 @@ static OWN: &[Experiment] = &[
     walls::EXPERIMENT,
     soft_blocks::EXPERIMENT,
     collide::EXPERIMENT,
+    pile_growth::EXPERIMENT,
 ];
 
 /// All experiments, in the order of the list.

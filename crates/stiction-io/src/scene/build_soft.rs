@@ -7,24 +7,38 @@ use super::value::or_zero;
 use crate::error::{Result, known_names};
 use crate::tet_mesh;
 use stiction::elastic::{Damping, Law, Material, Preset};
-use stiction::mesh::{TetMesh, shapes};
+use stiction::mesh::{TetMesh, TriMesh, shapes};
 use stiction::scene::{Attachment, FibreLayer, Filling, Inflation, NodeSelection, SoftBody};
 use toml::Spanned;
 
 /// Volume ratio below which the neo-Hookean law is extrapolated where the scene says nothing.
 const THRESHOLD: f64 = 0.5;
 
+/// The mesh of a solid.
+struct Tets {
+    mesh: TetMesh,
+    /// What its mass fills, where that is less [m³].
+    volume: Option<f64>,
+    /// What it looks like, where that is not its own surface.
+    surface: Option<TriMesh>,
+}
+
 impl Builder<'_> {
     pub(super) fn soft(&mut self, t: &Soft, d: &Defaults) -> Result<SoftBody> {
         self.name(t.name.get_ref(), t.name.span())?;
-        let mesh = self.tet_mesh(&t.mesh)?;
+        let Tets { mesh, volume, surface } = self.tet_mesh(&t.mesh)?;
+        let mut material = self.material(&t.material)?;
+        if let Some(volume) = volume {
+            material.density *= volume / mesh.volume();
+        }
+        let visual = t.visual.as_ref().map(|file| self.mesh(file)).transpose()?.or(surface);
         Ok(SoftBody {
             name: t.name.get_ref().clone(),
             mesh,
             pose: pose(t.position, t.rotation),
             velocity: or_zero(t.velocity),
             spin: or_zero(t.spin),
-            material: self.material(&t.material)?,
+            material,
             damping: Damping {
                 mass: t.damping.mass.map_or(0.0, |x| x.0),
                 stiffness: t.damping.stiffness.map_or(0.0, |x| x.0),
@@ -62,7 +76,7 @@ impl Builder<'_> {
                     poisson: f.poisson.0,
                 })
                 .collect(),
-            visual: t.visual.as_ref().map(|file| self.mesh(file)).transpose()?,
+            visual,
             friction: t.friction.map_or(mean_friction(d.friction), |x| x.0),
             restitution: t.restitution.or(d.restitution).map_or(0.0, |e| e.0),
             thickness: t.thickness.map_or(0.0, |x| x.0),
@@ -72,12 +86,12 @@ impl Builder<'_> {
         })
     }
 
-    fn tet_mesh(&self, shape: &Spanned<TetShape>) -> Result<TetMesh> {
+    fn tet_mesh(&mut self, shape: &Spanned<TetShape>) -> Result<Tets> {
         let three = |n: usize| match n {
             3.. => Ok(n),
             _ => Err(self.source.error(shape.span(), "fewer than 3 segments", "give at least 3 `segments`")),
         };
-        Ok(match shape.get_ref() {
+        let mesh = match shape.get_ref() {
             TetShape::File(f) => {
                 let name = f.file.get_ref();
                 let path = self.base_dir.join(name);
@@ -88,7 +102,20 @@ impl Builder<'_> {
                 })?;
                 let mut mesh = file.mesh;
                 mesh.vertices.iter_mut().for_each(|v| *v *= f.scale);
-                mesh
+                return Ok(Tets { mesh, volume: f.volume, surface: None });
+            }
+            TetShape::Cover(c) => {
+                let mut surface = self.mesh(&c.file)?;
+                surface.vertices.iter_mut().for_each(|v| *v *= c.scale.map_or(1.0, |s| s.0));
+                let cover = surface.cover(c.cell.0).map_err(|e| {
+                    let e = format!("`{}` cannot be covered: {e}", c.file.get_ref());
+                    self.source.error(c.file.span(), e, "see `stiction mesh check`")
+                })?;
+                return Ok(Tets {
+                    mesh: cover.mesh,
+                    volume: Some(cover.surface_volume),
+                    surface: Some(surface),
+                });
             }
             TetShape::Block(b) => shapes::block(b.cells.map(|c| c.0), b.size.vec()),
             TetShape::Sphere(s) => shapes::sphere(s.radius.0, s.shells.0),
@@ -112,7 +139,8 @@ impl Builder<'_> {
                 }
                 shapes::ring(r.radius.0, r.side.0, three(r.segments.0)?)
             }
-        })
+        };
+        Ok(Tets { mesh, volume: None, surface: None })
     }
 
     fn material(&self, t: &Spanned<MaterialTable>) -> Result<Material> {

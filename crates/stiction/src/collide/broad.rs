@@ -1,5 +1,5 @@
-//! Broad phase: which shapes come near each other within the step. Sort and sweep over boxes that hold the whole
-//! motion; stateless, so the same boxes always give the same pairs.
+//! Which of many boxes meet: sort and sweep, for rigid shapes (`loose`) and whole surfaces (`candidates`). The same boxes
+//! always give the same pairs.
 
 use crate::linalg::Vec3;
 
@@ -13,6 +13,16 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
+    /// True where the two have a point in common.
+    pub fn meets(&self, other: &Bounds) -> bool {
+        (0..3).all(|axis| self.overlaps_along(other, axis))
+    }
+
+    /// True where all of the other is inside.
+    pub fn holds(&self, other: &Bounds) -> bool {
+        self.min.cmple(other.min).all() && other.max.cmple(self.max).all()
+    }
+
     fn overlaps_along(&self, other: &Bounds, axis: usize) -> bool {
         self.min[axis] <= other.max[axis] && other.min[axis] <= self.max[axis]
     }
@@ -61,7 +71,7 @@ impl Sweep {
     pub fn pairs_of(&self, sought: impl Fn(u32) -> bool, mut found: impl FnMut(u32, u32)) {
         for (i, a) in self.bounds.iter().enumerate().filter(|(_, a)| sought(a.shape)) {
             for (j, b) in self.bounds.iter().enumerate() {
-                let meet = (0..3).all(|axis| a.overlaps_along(b, axis));
+                let meet = a.meets(b);
                 // A pair of two that are sought counts for the first.
                 if meet && i != j && (i < j || !sought(b.shape)) {
                     found(a.shape.min(b.shape), a.shape.max(b.shape));

@@ -12,6 +12,7 @@ mod distance;
 mod distance_mesh;
 mod impact;
 mod inspect;
+mod loose;
 mod manifold;
 mod material;
 mod mesh;

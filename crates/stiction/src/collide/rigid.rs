@@ -4,7 +4,8 @@
 //! bit, whatever was detected before and on however many threads.
 
 use super::Contact;
-use super::broad::{Bounds, Sweep};
+use super::broad::Bounds;
+use super::loose::Loose;
 use super::manifold::{Outline, reduce};
 use super::material::{Material, rule};
 use super::narrow::{Order, touches};
@@ -24,8 +25,6 @@ const MARGIN: f64 = 0.02;
 const FARTHEST: f64 = 2.0;
 /// Touches of a pair nearer to each other than this share of its size, with the same normal, are one.
 pub(super) const SAME_PLACE: f64 = 1e-9;
-/// So few are compared with all others, one by one.
-const FEW: usize = 32;
 /// Pairs that one thread takes at a time.
 const CHUNK: usize = 64;
 /// From this many pairs on the work is shared out.
@@ -42,7 +41,11 @@ pub struct Collider {
     pub(super) thin: Vec<f64>,
     pub(super) frames: Vec<Frame>,
     pub(super) poses: Vec<Pose>,
-    sweep: Sweep,
+    /// Of shapes that have an end.
+    bounds: Vec<Bounds>,
+    /// Where the bounds of each shape stand.
+    places: Vec<u32>,
+    loose: Loose,
     pub(super) pairs: Vec<(u32, u32)>,
     pub(super) workers: Vec<Worker>,
     surfaces: Surfaces,
@@ -109,6 +112,12 @@ impl Collider {
             })
             .collect();
         let surfaces = Surfaces::new(model, &solids, &sizes);
+        let mut place = 0;
+        let mut next = |s: &ModelShape| {
+            place += u32::from(s.reach.is_finite());
+            place.saturating_sub(1)
+        };
+        let places = model.shapes.iter().map(&mut next).collect();
         Collider {
             surfaces,
             solids,
@@ -117,7 +126,9 @@ impl Collider {
             thin,
             frames: Vec::new(),
             poses: Vec::new(),
-            sweep: Sweep::default(),
+            bounds: Vec::new(),
+            places,
+            loose: Loose::default(),
             pairs: Vec::new(),
             workers: vec![Worker::default()],
             met: Vec::new(),
@@ -226,8 +237,8 @@ impl Collider {
 
     /// Pairs of shapes that come near each other within the step, sorted.
     pub(super) fn find_pairs(&mut self, model: &Model, h: f64) {
-        let Collider { sweep, pairs, frames, poses, boxes, sizes, among, .. } = self;
-        sweep.bounds.clear();
+        let Collider { bounds, places, loose, pairs, frames, poses, boxes, sizes, among, .. } = self;
+        bounds.clear();
         pairs.clear();
         let fall = model.gravity.length() * h * h;
         for (i, s) in model.shapes.iter().enumerate() {
@@ -245,35 +256,33 @@ impl Collider {
             let (half, travel) = (half + Vec3::splat(grow), f.v * h);
             let (min, max) = (centre - half, centre + half);
             let (min, max) = (min.min(min + travel), max.max(max + travel));
-            sweep.bounds.push(Bounds { min, max, shape: i as u32 });
+            bounds.push(Bounds { min, max, shape: i as u32 });
         }
-        let sought = |o| among.is_empty() || among[owner_index(model, o)];
-        let collide = |a: u32, b: u32| {
-            let (a, b) = (model.shapes[a as usize].owner, model.shapes[b as usize].owner);
-            let free = |o| frames[owner_index(model, o)].moves_freely;
-            // A driven body wakes who sleeps on it.
-            let stirs = |a, b| {
-                let (one, two) = (&frames[owner_index(model, a)], &frames[owner_index(model, b)]);
-                one.sleeps && !two.sleeps && (two.v != Vec3::ZERO || two.w != Vec3::ZERO)
-            };
+        let owner = |shape: u32| model.shapes[shape as usize].owner;
+        let frame = |o| &frames[owner_index(model, o)];
+        let may_meet = |a, b| {
+            let (a, b) = (owner(a), owner(b));
             a != b
-                && (sought(a) || sought(b))
                 && !both_soft(model, a, b)
                 && !model.are_near_links(a, b)
-                && (free(a) || free(b) || stirs(a, b) || stirs(b, a))
                 && rule(model, a, b).is_none_or(|r| r.collide)
                 && model.masks_allow(a, b)
         };
-        let keep = |a: u32, b: u32| {
-            if collide(a, b) {
-                pairs.push((a, b));
-            }
+        let sought = |o| among.is_empty() || among[owner_index(model, o)];
+        let is_wanted = |a, b| {
+            let (a, b) = (owner(a), owner(b));
+            let free = |o| frame(o).moves_freely;
+            // A driven body wakes who sleeps on it.
+            let stirs = |a, b| {
+                let (one, two) = (frame(a), frame(b));
+                one.sleeps && !two.sleeps && (two.v != Vec3::ZERO || two.w != Vec3::ZERO)
+            };
+            (sought(a) || sought(b)) && (free(a) || free(b) || stirs(a, b) || stirs(b, a))
         };
-        let few = !among.is_empty() && among.iter().filter(|s| **s).count() <= FEW;
-        match few {
-            true => sweep.pairs_of(|s| sought(model.shapes[s as usize].owner), keep),
-            false => sweep.pairs(keep),
-        }
+        let way = |shape| frame(owner(shape)).v * h;
+        let bounds_of = |shape: u32| &bounds[places[shape as usize] as usize];
+        let meet = |&&(a, b): &&(u32, u32)| is_wanted(a, b) && bounds_of(a).meets(bounds_of(b));
+        pairs.extend(loose.pairs(bounds, way, may_meet).iter().filter(meet));
         // Planes have no box: a sphere about each centre of mass against the half-space.
         for (i, plane) in model.shapes.iter().enumerate().filter(|(_, s)| !s.reach.is_finite()) {
             let n = poses[i].rotation * Vec3::Z;
@@ -284,7 +293,7 @@ impl Collider {
                 let height = n.dot(f.pose.translation - poses[i].translation) - s.reach;
                 let near = s.reach.is_finite() && height <= prediction(model, h, sizes, frames, (i, j)).0;
                 let (a, b) = (i.min(j) as u32, i.max(j) as u32);
-                if near && plane.owner != s.owner && collide(a, b) {
+                if near && may_meet(a, b) && is_wanted(a, b) {
                     pairs.push((a, b));
                 }
             }

@@ -67,11 +67,12 @@ pub(crate) struct Soft {
     pub rigid_edges: Option<bool>,
 }
 
-/// Tetrahedra: exactly one of file, block, sphere, cylinder, torus, sheet and ring.
+/// Tetrahedra: exactly one of file, cover, block, sphere, cylinder, torus, sheet and ring.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "TetShapeKeys")]
 pub(crate) enum TetShape {
     File(TetFile),
+    Cover(Cover),
     Block(Block),
     Sphere(Sphere),
     Cylinder(Cylinder),
@@ -90,7 +91,7 @@ impl JsonSchema for TetShape {
     }
 }
 
-/// Tetrahedra: exactly one of file, block, sphere, cylinder, torus, sheet and ring.
+/// Tetrahedra: exactly one of file, cover, block, sphere, cylinder, torus, sheet and ring.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct TetShapeKeys {
@@ -99,6 +100,10 @@ struct TetShapeKeys {
     file: Option<Spanned<String>>,
     /// Factor of a mesh file's coordinates; 1 where it is left out.
     scale: Option<Positive>,
+    /// Volume of the part that a mesh file covers [m³]: its mass is the density times this. That of the mesh where it is
+    /// left out.
+    volume: Option<Positive>,
+    cover: Option<Cover>,
     block: Option<Block>,
     sphere: Option<Sphere>,
     cylinder: Option<Cylinder>,
@@ -114,9 +119,13 @@ impl TryFrom<TetShapeKeys> for TetShape {
         if k.scale.is_some() && k.file.is_none() {
             return Err("`scale` belongs to a mesh `file`; give sizes instead");
         }
+        if k.volume.is_some() && k.file.is_none() {
+            return Err("`volume` belongs to a mesh `file`");
+        }
         let scale = k.scale.map_or(1.0, |s| s.0);
         let kinds = [
-            k.file.map(|file| TetShape::File(TetFile { file, scale })),
+            k.file.map(|file| TetShape::File(TetFile { file, scale, volume: k.volume.map(|v| v.0) })),
+            k.cover.map(TetShape::Cover),
             k.block.map(TetShape::Block),
             k.sphere.map(TetShape::Sphere),
             k.cylinder.map(TetShape::Cylinder),
@@ -128,7 +137,7 @@ impl TryFrom<TetShapeKeys> for TetShape {
         match (given.next(), given.next()) {
             (Some(kind), None) => Ok(kind),
             _ => Err(
-                "a mesh is exactly one of `file`, `block`, `sphere`, `cylinder`, `torus`, `sheet` and `ring`",
+                "a mesh is exactly one of `file`, `cover`, `block`, `sphere`, `cylinder`, `torus`, `sheet` and `ring`",
             ),
         }
     }
@@ -138,6 +147,20 @@ impl TryFrom<TetShapeKeys> for TetShape {
 pub(crate) struct TetFile {
     pub file: Spanned<String>,
     pub scale: f64,
+    pub volume: Option<f64>,
+}
+
+/// Cells of a lattice that a closed surface touches or encloses, six tetrahedra each, with the mass of what it encloses.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Cover {
+    /// The surface: OBJ or STL, relative to the scene file. It is what is drawn.
+    #[schemars(with = "String")]
+    pub file: Spanned<String>,
+    /// Factor of its coordinates; 1 where it is left out.
+    pub scale: Option<Positive>,
+    /// Size of the cells [m].
+    pub cell: Positive,
 }
 
 /// A block that stands on z = 0, centred in x and y; six tetrahedra per cell.
