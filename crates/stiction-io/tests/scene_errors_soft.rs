@@ -70,7 +70,7 @@ fn materials() {
 #[test]
 fn meshes() {
     let cases = [
-        ("@{}", "exactly one of `file`, `block`", "ring"),
+        ("@{}", "exactly one of `file`, `cover`, `block`", "ring"),
         (
             "@{ sphere = { radius = 1, shells = 2 }, ring = { radius = 1, side = 0.1, segments = 9 } }",
             "exactly one",
@@ -97,6 +97,10 @@ fn meshes() {
         ),
         ("{ file = @\"none.msh\" }", "none.msh", "relative to the folder"),
         ("{ file = @\"part.step\" }", "part.step", "relative to the folder"),
+        ("@{ volume = 1, sphere = { radius = 1, shells = 2 } }", "`volume` belongs to a mesh `file`", ""),
+        ("{ cover = { file = @\"none.obj\", cell = 0.1 } }", "none.obj", "relative to the folder"),
+        ("{ cover = { file = \"builtin:bracket.obj\", cell = @0 } }", "0 is not allowed", "positive"),
+        ("{ cover = { file = @\"builtin:bracket.obj\", cell = 1e-6 } }", "take cells of", "mesh check"),
     ];
     for (mesh, problem, remedy) in cases {
         refuse(&soft(&format!("mesh = {mesh}\n{GOOD_MATERIAL}")), Path::new("/nowhere"), problem, remedy);

@@ -1,7 +1,8 @@
 //! Steps of the solver `cr` solve the non-linear contact problem: at the end of every step an independent checker finds no
 //! edge through a face and a distance above zero, and contacts that push have the gap they were solved for. Rings fall on each
 //! other, cloth falls on a ball, a spinning rigid ball lands on a neo-Hookean block and soft balls roll in a bearing, with
-//! Newton's method around it all, soft balls are caught in a closing wedge, and cards and boxes stand.
+//! Newton's method around it all, soft balls are caught in a closing wedge, strings are wound up, a box falls over, cards and boxes
+//! stand, and friction holds where things meet.
 
 use stiction::collide::inspect;
 use stiction::elastic::{Law, Material};
@@ -100,6 +101,53 @@ fn balls_in_a_bearing_are_linearised_anew() {
 fn soft_balls_are_caught_in_a_wedge() {
     let (_, r) = watch(&scenes::wedge(3), settings(), 60, 4e-3);
     assert!(most(&r, |r| r.contacts as f64) > 6.0);
+}
+
+/// A block that meets the ground halfway through a step, and sticks: its lower nodes have moved along with it up to there (c_t).
+#[test]
+fn friction_holds_where_things_meet() {
+    let mut scene = Scene { name: "thrown block".into(), ..Scene::default() };
+    scene.bodies.push(Body::new("ground", Geometry::Plane).fixed().with_friction(5.0));
+    let material = Material { law: Law::Corotated, young: 1e5, poisson: 0.2, density: 1000.0 };
+    let mut block = SoftBody::new("block", shapes::block([2, 2, 2], Vec3::splat(0.02)), material);
+    block.pose.translation = Vec3::Z * 2.5e-3;
+    block.velocity = Vec3::new(0.5, 0.0, -1.0);
+    block.friction = 5.0;
+    scene.solids.push(block);
+    let (sim, r) = watch(&scene, settings(), 1, 5e-3);
+    assert!(r[0].contacts >= 9);
+    let start = &sim.model().initial.q;
+    for (was, is) in start.chunks(3).zip(sim.state().q.chunks(3)).filter(|(was, _)| was[2] < 3e-3) {
+        // Half of a step at 0.5 m/s, less what surfaces keep apart.
+        let moved = is[0] - was[0];
+        assert!((moved - 1.25e-3).abs() < 0.02e-3, "{moved} m");
+    }
+}
+
+/// A tall rigid box that falls over on its lower edge: within a step of 20 ms its corners go along an arc, of which a row that is
+/// linear at the start knows nothing; linearised once, they would lift off by up to a millimetre.
+#[test]
+fn a_falling_box_turns_about_its_edge() {
+    let mut scene = Scene { name: "falling box".into(), gravity: Vec3::Z * -9.81, ..Scene::default() };
+    scene.bodies.push(Body::new("ground", Geometry::Plane).fixed().with_friction(0.8));
+    let (half, lean): (Vec3, f64) = (Vec3::new(0.02, 0.02, 0.2), 0.3);
+    let height = half.z * lean.cos() + half.x * lean.sin() + 1e-6;
+    let mut body = Body::new("box", Geometry::Box { half }).at(0.0, 0.0, height).with_friction(0.8);
+    body.pose.rotation = stiction::Quat::from_rotation_y(lean);
+    scene.bodies.push(body);
+    let (_, r) = watch(&scene, settings(), 20, 2e-2);
+    let turned = r.iter().filter(|r| r.relinearized > 0).count();
+    assert!(turned > 2, "{turned} steps were linearised anew");
+    // ε₂ is 5e-4 of its reach of 20 cm.
+    assert!(most(&r, |r| r.contact_error) <= 1.02e-4, "{} m", most(&r, |r| r.contact_error));
+}
+
+#[test]
+fn strings_are_wound_up() {
+    let (_, r) = watch(&scenes::strings(3, 10), settings(), 75, 8e-3);
+    assert!(most(&r, |r| r.contacts as f64) > 0.0, "they touch");
+    let off = r.iter().filter(|r| r.contact_error > 5e-4 * 0.02).count();
+    assert!(off * 20 <= r.len(), "{off} of {}", r.len());
 }
 
 #[test]

@@ -194,6 +194,25 @@ impl Collider {
         debug_assert!(contacts.is_sorted_by(|a, b| a.key < b.key), "keys are sorted and unique");
     }
 
+    /// Contacts of these pairs of rigid shapes (sorted, the first of each the lower one) as they are at a state, sorted by key.
+    pub fn detect_pairs(
+        &mut self,
+        model: &Model,
+        state: &State,
+        pairs: &[(u32, u32)],
+        contacts: &mut Vec<Contact>,
+    ) {
+        contacts.clear();
+        if pairs.is_empty() {
+            return;
+        }
+        self.place(model, state, 0.0);
+        let mut workers = std::mem::take(&mut self.workers);
+        self.run(model, 0.0, pairs, &mut workers[0]);
+        contacts.extend_from_slice(&workers[0].contacts);
+        self.workers = workers;
+    }
+
     /// Contacts of soft surfaces through which vertices pass on straight ways from one state to another, `h` seconds later,
     /// sorted by key. They are linearised at the first state, with the normals that they have where they meet.
     pub fn passed(

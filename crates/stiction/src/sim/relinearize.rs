@@ -14,11 +14,12 @@
 //! the normal by 15°. The distance of nearest points has no first-order change from the nearest points themselves, so that
 //! `C + h n·J (v′ − v)` is the tangent of C.
 //!
-//! Contacts of soft bodies and cloth, with each other, themselves and rigid bodies, are looked at; rigid bodies among each other and
-//! rods have their own look ahead (`velocity_step/ahead.rs`).
+//! Contacts of soft bodies and cloth keep their features; pairs of rigid shapes, segments of rods among them, are detected anew
+//! where the motion leads, and contacts of the same name are compared. A rigid contact was solved for the gap that its row
+//! predicts, since overlaps are pushed out by a motion of their own.
 
 use super::rows::is_soft;
-use crate::collide::{Contact, SignedDistance, on_segments, on_triangle};
+use crate::collide::{Collider, Contact, SignedDistance, on_segments, on_triangle};
 use crate::contact::ContactKey;
 use crate::coords::{Anchor, ShapeId, State};
 use crate::linalg::{Quat, Vec3};
@@ -51,6 +52,9 @@ pub(super) struct Relinearizer {
     shapes: Vec<Option<SignedDistance>>,
     /// Contacts that were removed in this step, sorted.
     removed: Vec<ContactKey>,
+    /// Pairs of rigid shapes that have contacts, and these contacts where the motion leads, sorted.
+    pairs: Vec<(u32, u32)>,
+    rigid: Vec<Contact>,
     /// Largest |C − clearance| of the contacts last judged [m].
     pub error: f64,
 }
@@ -63,6 +67,15 @@ struct Nearest {
     normal: Vec3,
     /// The nearest point lies on the rim of a feature.
     on_rim: bool,
+}
+
+/// A contact as it was solved.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Solved {
+    /// The gap that it is to have at the end [m].
+    pub gap: f64,
+    /// It has a force.
+    pub pushes: bool,
 }
 
 /// Points of a soft feature: a vertex, an edge or a face.
@@ -132,20 +145,63 @@ impl Relinearizer {
         self.removed.clear();
     }
 
-    /// Judges a contact that pushes, where the motion from `state` leads; `clearance` is the gap that it aims at [m].
+    /// Detects the pairs of rigid shapes among the contacts where the motion leads.
+    pub fn look_at_rigid(
+        &mut self,
+        model: &Model,
+        ahead: &State,
+        contacts: &[Contact],
+        collider: &mut Collider,
+    ) {
+        self.error = 0.0;
+        self.pairs.clear();
+        self.pairs.extend(
+            contacts.iter().filter(|c| is_rigid(model, c)).map(|c| (c.key.shape_a.0, c.key.shape_b.0)),
+        );
+        self.pairs.dedup();
+        collider.detect_pairs(model, ahead, &self.pairs, &mut self.rigid);
+    }
+
+    /// Contacts of rigid pairs that are not among those given and overlap where the motion leads.
+    pub fn missing<'a>(
+        &'a self,
+        model: &'a Model,
+        contacts: &'a [Contact],
+    ) -> impl Iterator<Item = &'a Contact> {
+        self.rigid.iter().filter(move |c| {
+            c.gap < -tolerance(model, c) && contacts.binary_search_by(|o| o.key.cmp(&c.key)).is_err()
+        })
+    }
+
+    /// Judges a contact where the motion from `state` leads.
     pub fn judge(
         &mut self,
         model: &Model,
         (state, ahead): (&State, &State),
         c: &mut Contact,
-        clearance: f64,
+        solved: Solved,
     ) -> Verdict {
-        let Some((found, thickness)) = self.look(model, (state, ahead), c) else { return Verdict::Holds };
+        let is_rigid = is_rigid(model, c);
+        let Some((found, thickness)) = self.look(model, (state, ahead), c) else {
+            // Features of a rigid pair may have changed names; without any contact it has come apart.
+            let pair = |k: &ContactKey| (k.shape_a, k.shape_b);
+            let apart = is_rigid && !self.rigid.iter().any(|o| pair(&o.key) == pair(&c.key));
+            return match self.removed.binary_search(&c.key) {
+                Err(at) if apart && solved.pushes => {
+                    self.removed.insert(at, c.key);
+                    Verdict::SlidOff
+                }
+                _ => Verdict::Holds,
+            };
+        };
         let way = |a: &Anchor, b: &Anchor| a.position(model, ahead) - b.position(model, ahead);
         let gap = found.normal.dot(way(&found.a, &found.b)) - thickness;
-        let error = gap - clearance;
-        let scale = |s: ShapeId| model.shapes[s.index()].scale;
-        if gap > 0.0 && error.abs() <= TOLERANCE * scale(c.key.shape_a).min(scale(c.key.shape_b)) {
+        let error = gap - solved.gap;
+        let tolerance = tolerance(model, c);
+        if !solved.pushes && (!is_rigid || gap >= -tolerance) {
+            return Verdict::Holds;
+        }
+        if (is_rigid || gap > 0.0) && error.abs() <= tolerance {
             self.error = self.error.max(error.abs());
             return Verdict::Holds;
         }
@@ -187,7 +243,13 @@ impl Relinearizer {
                 let found = Nearest { a: found.b, b: found.a, normal: -found.normal, ..found };
                 Some((found, model.shapes[c.key.shape_b.index()].reach))
             }
-            (false, false) => None,
+            (false, false) => {
+                let at = self.rigid.binary_search_by(|o| o.key.cmp(&c.key)).ok()?;
+                let Contact { a, b, gap, .. } = self.rigid[at];
+                let normal = self.rigid[at].normal();
+                let way = a.position(model, ahead) - b.position(model, ahead);
+                Some((Nearest { a, b, normal, on_rim: false }, normal.dot(way) - gap))
+            }
         }
     }
 
@@ -219,6 +281,17 @@ impl Relinearizer {
         let b = Anchor::on_body(model, body, pose.inverse_transform_point(y));
         Some(Nearest { a: weighted(soft, w), b, normal: n, on_rim: feature.is_rim(w) })
     }
+}
+
+/// ε₂ of a contact [m].
+fn tolerance(model: &Model, c: &Contact) -> f64 {
+    let scale = |s: ShapeId| model.shapes[s.index()].scale;
+    TOLERANCE * scale(c.key.shape_a).min(scale(c.key.shape_b))
+}
+
+/// True for a contact without points of solids.
+pub(super) fn is_rigid(model: &Model, c: &Contact) -> bool {
+    !is_soft(model, &c.a) && !is_soft(model, &c.b)
 }
 
 fn soft_soft(model: &Model, ahead: &State, c: &Contact) -> Option<Nearest> {

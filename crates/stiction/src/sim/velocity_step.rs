@@ -62,6 +62,10 @@ pub struct VelocityStepper {
     guard: Option<Guard>,
     /// Contacts are linearised anew until they hold at the end of the step (`cr` only).
     relinearizer: Option<Relinearizer>,
+    /// Contacts that slid off their features in the last pass, sorted.
+    gone: Vec<ContactKey>,
+    /// How contacts slide until they meet within the step, over h [m/s], sorted by key (`cr` only).
+    before_impact: Vec<(ContactKey, Vec3)>,
     /// Velocities of the solve before.
     before: Vec<f64>,
     joints: Joints,
@@ -120,6 +124,8 @@ impl VelocityStepper {
             recovery: Recovery::default(),
             guard: (settings.intersection_free || nonlinear).then(|| Guard::new(model)),
             relinearizer: nonlinear.then(Relinearizer::default),
+            gone: Vec::new(),
+            before_impact: Vec::new(),
             before: Vec::new(),
             moved_a: Vec::new(),
             moved_m: Vec::new(),
@@ -225,6 +231,7 @@ impl VelocityStepper {
         report.times.collide = clock.lap();
 
         self.linearize(model, state, h);
+        self.find_slides_before_impact(model, state, h);
         self.fill_contacts(model, state, h);
         report.times.assemble = clock.lap();
 
@@ -346,6 +353,10 @@ impl VelocityStepper {
             let mut bias = c.frame * moving;
             let apart = with_clearance(self.guard.is_some(), model, c);
             bias.x += normal_bias(self.settings.scheme, model, state, &apart, h);
+            if let Ok(at) = self.before_impact.binary_search_by(|s| s.0.cmp(&c.key)) {
+                let slide = c.frame * self.before_impact[at].1;
+                (bias.y, bias.z) = (bias.y - slide.y, bias.z - slide.z);
+            }
             p.bias.push(bias);
             p.law.push(c.friction.into());
             p.softness.push(Vec3::ZERO);

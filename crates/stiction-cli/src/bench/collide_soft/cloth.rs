@@ -14,7 +14,7 @@ pub const EXPERIMENT: Experiment = Experiment {
 };
 
 fn run(ctx: &mut Context) -> Result<Vec<Row>> {
-    let (cells, steps) = ctx.pick(([4, 24], 200), ([12, 64], 400));
+    let (cells, steps) = ctx.pick(([4, 24], 200), ([8, 48], 400));
     let (_, w) = watch(&folding_strip(cells), steps, 2e-3)?;
     Ok(w.rows(&format!("{} × {} cells", cells[0], cells[1])))
 }

@@ -35,7 +35,7 @@ fn intervals(ctx: &mut Context) -> Result<Vec<Row>> {
         ("at convergence", Interval::AtConvergence),
     ];
     for (name, interval) in all {
-        let x = solve(Settings { interval, max_iterations: MOST, ..Settings::robust() }, &p);
+        let x = solve(Settings { interval, patient: false, max_iterations: MOST, ..Settings::robust() }, &p);
         let count = if x.report.status.is_solved() { x.counts.products as f64 } else { f64::INFINITY };
         products.push(count);
         rows.push(Row::new(format!("{name}: products with A"), x.counts.products as f64, ""));

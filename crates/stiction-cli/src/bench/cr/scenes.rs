@@ -3,7 +3,8 @@
 
 use super::super::runs::broke;
 use super::super::{Context, Experiment, Row};
-use super::table::{METHODS, Plan, Run, run};
+use super::mean_median;
+use super::table::{self, METHODS, Methods, Plan, Run, run};
 use crate::failure::{Result, error};
 use crate::output::csv_number;
 use crate::svg::{Mark, Plot, Scale};
@@ -62,7 +63,7 @@ pub const CUBES: Experiment = Experiment {
 /// Mean iterations of the methods, with the paper's beside them.
 fn methods(run: &Run, paper: [&'static str; 5]) -> Vec<Row> {
     let mut rows = Vec::new();
-    for (k, name) in METHODS.iter().enumerate() {
+    for (k, name) in METHODS.iter().enumerate().filter(|(k, _)| !run.iterations[*k].is_empty()) {
         rows.push(Row::new(format!("{name}: mean iterations"), run.means()[k], "").against(paper[k]));
         rows.push(Row::new(format!("{name}: problems not solved"), run.unsolved[k] as f64, ""));
     }
@@ -77,28 +78,60 @@ fn steps_csv(ctx: &mut Context, run: &Run) -> Result<()> {
 }
 
 fn pyramid(ctx: &mut Context) -> Result<Vec<Row>> {
-    let (layers, steps, every) = ctx.pick((2, 20, 5), (7, 40, 10));
-    let plan = Plan::new(1e-3, steps, every);
-    let (sim, run) = run(ctx, &scenes::pyramid(layers, 5e5), &plan)?;
-    let mut rows = run.safety("pyramid");
-    rows.push(Row::new("rows of A", sim.problem().dofs() as f64, "").against("109,200 with 7 layers"));
+    let mut rows = Vec::new();
+    if !ctx.quick {
+        // All of it, in motion; staggered projections would take hours on it.
+        let plan = Plan { methods: Methods::Full, ..Plan::new(5e-4, 30, 5) };
+        let (sim, all) = table::run(ctx, &scenes::pyramid(7, 5e5), &plan)?;
+        rows.extend(all.safety("7 layers"));
+        let dofs = sim.problem().dofs();
+        rows.push(Row::new("7 layers: rows of A", dofs as f64, "").accept("109200", dofs == 109_200));
+        rows.push(Row::new("7 layers: CR Full, mean iterations", all.means()[4], "").against("69 (59)"));
+    }
+    let (layers, steps, every) = ctx.pick((2, 60, 10), (4, 60, 6));
+    let plan = Plan::new(5e-4, steps, every);
+    let (_, run) = table::run(ctx, &scenes::pyramid(layers, 5e5), &plan)?;
+    rows.extend(run.safety("pyramid"));
     rows.extend(methods(&run, ["1088 (604)", "463 (332)", "229 (179)", "558 (75)", "69 (59)"]));
     let mean = run.means();
     rows.push(Row::new("SP / CR Full", mean[0] / mean[4], "×").against("15.8").at_least(2.0));
     rows.push(Row::new("CR Diag / CR Full", mean[2] / mean[4], "×").against("3.3").at_least(1.0));
     let row = Row::new("ICA / CR Full", mean[3] / mean[4], "×").against("8.1 (median 1.3)").at_least(1.0);
-    rows.push(row.because(
-        "plates lie flat on plates: contacts, not elasticity, decide, and ICA solves those of an iteration to the end (6.2.2)",
-    ));
+    rows.push(row);
+    // Larger steps, from the first contacts on.
+    let plan = Plan::new(4e-3, ctx.pick(12, 25), ctx.pick(4, 2));
+    let (_, large) = table::run(ctx, &scenes::pyramid(2, 5e5), &plan)?;
+    rows.extend(large.safety("pyramid, 4 ms"));
+    let spike =
+        large.iterations[0].iter().fold(0.0, |m: f64, n| m.max(*n)) / mean_median(&run.iterations[0]).1;
+    rows.push(Row::new("pyramid, 4 ms: SP, problems not solved", large.unsolved[0] as f64, ""));
+    rows.push(
+        Row::new("pyramid, 4 ms: SP, most iterations over the median at 0.5 ms", spike, "×")
+            .against("diverges or spikes")
+            .accept("≥ 3, or not solved", spike >= 3.0 || large.unsolved[0] > 0),
+    );
+    rows.push(
+        Row::new("pyramid, 4 ms: CR Full, problems not solved", large.unsolved[4] as f64, "").at_most(0.0),
+    );
     steps_csv(ctx, &run)?;
     Ok(rows)
 }
 
 fn blobs(ctx: &mut Context) -> Result<Vec<Row>> {
-    let (count, shells, steps, every) = ctx.pick((4, 2, 60, 10), (24, 4, 120, 20));
+    let mut rows = Vec::new();
+    if !ctx.quick {
+        // All of them, in motion, from the first contacts on.
+        let plan = Plan { methods: Methods::Full, ..Plan::new(1e-3, 20, 5) };
+        let (sim, all) = table::run(ctx, &scenes::blobs(120, 4), &plan)?;
+        rows.extend(all.safety("120 blobs"));
+        let tets: usize = sim.model().solids.iter().map(|s| s.tets.len()).sum();
+        rows.push(Row::new("120 blobs: tets", tets as f64, "").against("152,400"));
+        rows.push(Row::new("120 blobs: CR Full, mean iterations", all.means()[4], "").against("900 (534)"));
+    }
+    let (count, shells, steps, every) = ctx.pick((4, 2, 30, 5), (8, 4, 40, 10));
     let plan = Plan::new(1e-3, steps, every);
-    let (_, run) = run(ctx, &scenes::blobs(count, shells), &plan)?;
-    let mut rows = run.safety("blobs");
+    let (_, run) = table::run(ctx, &scenes::blobs(count, shells), &plan)?;
+    rows.extend(run.safety("blobs"));
     rows.extend(methods(&run, ["did not converge", "–", "–", "7206 (6261)", "900 (534)"]));
     let mean = run.means();
     rows.push(Row::new("ICA / CR Full", mean[3] / mean[4], "×").against("8").at_least(3.0));
@@ -107,7 +140,7 @@ fn blobs(ctx: &mut Context) -> Result<Vec<Row>> {
 }
 
 fn limbed(ctx: &mut Context) -> Result<Vec<Row>> {
-    let (cell, steps, every) = ctx.pick((0.016, 60, 10), (0.01, 400, 20));
+    let (cell, steps, every) = ctx.pick((0.016, 60, 10), (0.01, 400, 50));
     let speed = 0.5;
     let plan = Plan { linearizations: 3, ..Plan::new(ctx.pick(2e-3, 1e-3), steps, every) };
     let scene = scenes::limbed_blob(cell, speed);
@@ -200,8 +233,9 @@ fn stands(ctx: &Context, name: &str, scene: &Scene) -> Result<Vec<Row>> {
 }
 
 fn cubes(ctx: &mut Context) -> Result<Vec<Row>> {
-    let (count, steps, every) = ctx.pick((8, 60, 20), (200, 100, 50));
-    let plan = Plan::new(1e-3, steps, every);
+    let (count, steps, every) = ctx.pick((8, 60, 20), (200, 100, 20));
+    let which = ctx.pick(Methods::All, Methods::Fast);
+    let plan = Plan { methods: which, ..Plan::new(1e-3, steps, every) };
     let (_, run) = run(ctx, &scenes::cubes(count), &plan)?;
     let mut rows = run.safety("cubes");
     rows.extend(methods(&run, ["–"; 5]));

@@ -31,7 +31,7 @@ fn run(ctx: &Context, layers: usize, young: f64, dt: f64, time: f64) -> Result<(
 }
 
 fn time_steps(ctx: &mut Context) -> Result<Vec<Row>> {
-    let (layers, time) = ctx.pick((2, 0.02), (3, 0.1));
+    let (layers, time) = ctx.pick((2, 0.04), (2, 0.2));
     let mut rows = Vec::new();
     let mut curve = Vec::new();
     for dt in [5e-4, 1e-3, 2e-3, 4e-3, 2e-2] {
@@ -52,7 +52,7 @@ fn time_steps(ctx: &mut Context) -> Result<Vec<Row>> {
 }
 
 fn stiffness(ctx: &mut Context) -> Result<Vec<Row>> {
-    let (layers, time) = ctx.pick((2, 0.02), (3, 0.1));
+    let (layers, time) = ctx.pick((2, 0.04), (3, 0.2));
     let mut rows = Vec::new();
     let mut counts = Vec::new();
     for k in 0..5 {

@@ -1,16 +1,37 @@
 //! The last part of a solve: motions are tried before they are made, and what they find is solved again (CR Algorithm 1).
 
 use super::super::guard;
-use super::super::relinearize::{self, Verdict};
+use super::super::relinearize::{self, Solved, Verdict, is_rigid};
 use super::ahead::row_velocity;
-use super::{Clock, SAME_VELOCITY, StepReport, VelocityStepper, largest, merge};
+use super::{Clock, SAME_VELOCITY, StepReport, VelocityStepper, largest, merge, normal_bias, with_clearance};
+use crate::collide::Contact;
 use crate::contact::ContactKey;
-use crate::coords::State;
+use crate::coords::{Anchor, State};
 use crate::linalg::Vec3;
 use crate::scene::Model;
 use crate::solvers::{SolveReport, Trace};
 
 impl VelocityStepper {
+    /// The tangential offset c_t of contacts that meet within the step (CR 3.2): friction holds them where they meet, not where
+    /// they were when the step began. By the velocities at its start; contacts that had a force have met already.
+    pub(super) fn find_slides_before_impact(&mut self, model: &Model, state: &State, h: f64) {
+        self.before_impact.clear();
+        if self.relinearizer.is_none() {
+            return;
+        }
+        for c in &self.contacts {
+            let met = self.warm.entries.binary_search_by(|e| e.key.cmp(&c.key));
+            if met.is_ok_and(|at| self.warm.entries[at].force != Vec3::ZERO) {
+                continue;
+            }
+            let v = c.a.velocity(model, state) - c.b.velocity(model, state);
+            let (gap, way) = (c.gap - guard::clearance(model, c), -h * c.normal().dot(v));
+            if gap > 0.0 && way > gap {
+                self.before_impact.push((c.key, v * (gap / way)));
+            }
+        }
+    }
+
     /// Solves again until the motion runs into nothing and, with the solver `cr`, until contacts that push have the gap
     /// that they were solved for and elastic forces are those of the end of the step. What then remains is held back.
     pub(super) fn solve_ahead(
@@ -76,41 +97,66 @@ impl VelocityStepper {
         solved
     }
 
-    /// Linearises contacts anew that push and have another gap where the motion leads, and removes those that slid off;
-    /// the number of both. `ahead` is where the motion leads.
+    /// Linearises contacts anew that push and have another gap where the motion leads, removes those that slid off and adds those
+    /// of rigid pairs that overlap there; the number of all. `ahead` is where the motion leads.
     fn relinearize_contacts(&mut self, model: &Model, state: &State, h: f64) -> usize {
         let Some(relinearizer) = &mut self.relinearizer else { return 0 };
-        relinearizer.error = 0.0;
         self.ahead.v.copy_from_slice(&self.v_move);
-        let (contacts, lambda) = (&mut self.contacts, &self.solution.lambda);
+        relinearizer.look_at_rigid(model, &self.ahead, &self.contacts, &mut self.collider);
+        let (contacts, lambda, p) = (&mut self.contacts, &self.solution.lambda, &self.problem);
         let mut changed = 0;
-        let mut gone: Vec<ContactKey> = Vec::new();
+        self.gone.clear();
         // Contacts come before joints, so that both lists begin together.
-        for (c, _) in contacts.iter_mut().zip(lambda).filter(|(_, l)| l.x > 0.0) {
-            let clearance = guard::clearance(model, c);
-            match relinearizer.judge(model, (state, &self.ahead), c, clearance) {
+        for (i, (c, l)) in contacts.iter_mut().zip(lambda).enumerate() {
+            let pushes = l.x > 0.0;
+            let gap = if is_rigid(model, c) {
+                // What its row predicts: gap + h u.
+                let apart = with_clearance(true, model, c);
+                let u = p.j.mul_one(i, &self.v_move).x + p.bias[i].x;
+                c.gap + h * (u - normal_bias(self.settings.scheme, model, state, &apart, h))
+            } else if pushes {
+                guard::clearance(model, c)
+            } else {
+                continue;
+            };
+            match relinearizer.judge(model, (state, &self.ahead), c, Solved { gap, pushes }) {
                 Verdict::Holds => continue,
-                Verdict::SlidOff => gone.push(c.key),
-                Verdict::Turned => {
-                    let ((arm_a, v_a), (arm_b, v_b)) = (
-                        row_velocity(model, state, &self.ahead, &c.a, &c.b, c.point, h),
-                        row_velocity(model, state, &self.ahead, &c.b, &c.a, c.point, h),
-                    );
-                    c.gap -= h * c.normal().dot(v_a - v_b);
-                    let arms: (ContactKey, [Vec3; 2]) = (c.key, [arm_a, arm_b]);
-                    match self.late.binary_search_by(|l| l.0.cmp(&c.key)) {
-                        Ok(at) => self.late[at] = arms,
-                        Err(at) => self.late.insert(at, arms),
-                    }
-                }
+                Verdict::SlidOff => self.gone.push(c.key),
+                Verdict::Turned => linearize_there(model, (state, &self.ahead), c, h, &mut self.late),
             }
             changed += 1;
         }
-        if changed > 0 {
+        self.candidates.clear();
+        self.candidates.extend(relinearizer.missing(model, contacts));
+        if changed + self.candidates.len() > 0 {
             // The guess: multipliers as they are, in frames that have turned.
             self.collect_forces(model);
-            self.contacts.retain(|c| gone.binary_search(&c.key).is_err());
+            self.contacts.retain(|c| self.gone.binary_search(&c.key).is_err());
+            for c in &mut self.candidates {
+                linearize_there(model, (state, &self.ahead), c, h, &mut self.late);
+            }
+            changed += self.candidates.len();
+            self.contacts.append(&mut self.candidates);
+            self.contacts.sort_unstable_by_key(|c| c.key);
         }
         changed
+    }
+}
+
+/// The gap of a contact found at the end of the motion, taken back to its start along its own row, and its lever arms there.
+fn linearize_there(
+    model: &Model,
+    (state, ahead): (&State, &State),
+    c: &mut Contact,
+    h: f64,
+    late: &mut Vec<(ContactKey, [Vec3; 2])>,
+) {
+    let side = |anchor: &Anchor, other: &Anchor| row_velocity(model, state, ahead, anchor, other, c.point, h);
+    let ((arm_a, v_a), (arm_b, v_b)) = (side(&c.a, &c.b), side(&c.b, &c.a));
+    c.gap -= h * c.normal().dot(v_a - v_b);
+    let arms = (c.key, [arm_a, arm_b]);
+    match late.binary_search_by(|l| l.0.cmp(&c.key)) {
+        Ok(at) => late[at] = arms,
+        Err(at) => late.insert(at, arms),
     }
 }

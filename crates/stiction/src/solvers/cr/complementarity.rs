@@ -22,11 +22,9 @@ pub struct Errors {
     pub slip: f64,
 }
 
-/// Contacts whose friction is within this share of its limit, and which move, slip.
-const AT_LIMIT: f64 = 1e-6;
-
-/// Errors of `x`, with multipliers scaled to distances by the diagonal of h² J A_d⁻¹ Jᵀ.
-pub fn errors(p: &ContactProblem, x: &Solution) -> Errors {
+/// Errors of `x`, with multipliers scaled to distances by the diagonal of h² J A_d⁻¹ Jᵀ. The measure of friction is that of
+/// the state a contact is in, as [`ConjugateResidual::slips`](super::ConjugateResidual::slips) tells.
+pub fn errors(p: &ContactProblem, x: &Solution, slips: impl Fn(usize) -> bool) -> Errors {
     let mut rows = Rows::default();
     rows.take(p);
     let sys = Saddle { a: &p.a, b: &p.b, rows: &rows, w: None };
@@ -44,11 +42,11 @@ pub fn errors(p: &ContactProblem, x: &Solution) -> Errors {
         if lambda.x <= 0.0 {
             continue;
         }
-        if force < limit * (1.0 - AT_LIMIT) {
+        if slips(c) {
+            e.slip = e.slip.max(p.h * own_t * (limit - force).abs());
+        } else {
             let slide = p.h * cone::tangent_norm(u);
             e.stick = e.stick.max(fischer_burmeister(p.h * own_t * (limit - force), slide).abs());
-        } else {
-            e.slip = e.slip.max(p.h * own_t * (limit - force).abs());
         }
     }
     e

@@ -6,7 +6,7 @@ use super::precondition::Conditioner;
 use super::states::{States, Strictness};
 use super::stop::{Limits, Scales, largest, natural};
 use super::system::Saddle;
-use super::{Cone, Interval, Method, Settings};
+use super::{Cone, Method, Settings};
 use crate::contact::cone::project_strict;
 use crate::contact::law::RoundLaw;
 use crate::linalg::Vec3;
@@ -80,6 +80,43 @@ const BREAKDOWN: f64 = 1e-8;
 /// Most times that limits are tightened because the yardstick is not met.
 const TIGHTENINGS: usize = 8;
 
+/// Longer intervals while evaluations do not bring the residual down.
+///
+/// Contacts that are nearly copies of each other take conjugate steps to tell apart. Where friction is updated at every
+/// evaluation, each of which begins anew, steps are those of steepest descent and never get there.
+struct Patience {
+    factor: usize,
+    /// Restarts since the residual was noted, and that residual.
+    restarts: usize,
+    noted: f64,
+    /// State changes up to then.
+    switches: usize,
+}
+
+/// Restarts within which the residual is to be halved.
+const PATIENCE: usize = 16;
+/// Longest intervals, in those of the residual.
+const MOST_PATIENCE: usize = 32;
+
+impl Default for Patience {
+    fn default() -> Patience {
+        Patience { factor: 1, restarts: 0, noted: f64::INFINITY, switches: 0 }
+    }
+}
+
+impl Patience {
+    /// After a restart with this residual. While states change, they want to be looked at often.
+    fn learn(&mut self, ratio: f64, switches: usize) {
+        self.restarts += 1;
+        if self.restarts < PATIENCE {
+            return;
+        }
+        let stalls = ratio > 0.5 * self.noted && switches == self.switches;
+        self.factor = if stalls { (2 * self.factor).min(MOST_PATIENCE) } else { (self.factor / 2).max(1) };
+        (self.restarts, self.noted, self.switches) = (0, ratio, switches);
+    }
+}
+
 impl Engine {
     /// `v` and `lambda` hold the guess on entry and the answer on return.
     pub fn solve(
@@ -113,6 +150,7 @@ impl Engine {
         let strict = |limits: &Limits, slack: f64| Strictness {
             least: limits.least,
             slack,
+            signs: s.signs,
             angle: limits.angle,
             turn: s.turn,
             cone: s.cone,
@@ -120,6 +158,7 @@ impl Engine {
         self.refresh(sys);
         self.restart(sys, s);
         let (mut since, mut tightened, mut fresh, mut restarted) = (0, 0, true, true);
+        let mut patience = Patience::default();
         report.status = Status::Budget;
         loop {
             let ratio = self.limits.ratio(&self.r);
@@ -129,6 +168,7 @@ impl Engine {
                 let how = strict(&self.limits, self.limits.least);
                 if self.evaluate(sys, &how) {
                     self.restart(sys, s);
+                    patience.learn(self.limits.ratio(&self.r), self.counts.switches);
                     (since, restarted) = (0, true);
                 } else if !fresh {
                     // The residual of the recurrence may have drifted.
@@ -155,13 +195,14 @@ impl Engine {
             self.counts.iterations += 1;
             since += 1;
             // Lines 12 and 13: evaluate where the step went towards the optimum.
-            let due =
-                s.interval != Interval::AtConvergence && since >= s.interval.of(self.limits.ratio(&self.r));
+            let interval = s.interval.of(self.limits.ratio(&self.r));
+            let due = since >= if s.patient { interval.saturating_mul(patience.factor) } else { interval };
             if alpha > 0.0 && due {
                 since = 0;
                 let how = strict(&self.limits, 0.0);
                 if self.evaluate(sys, &how) {
                     self.restart(sys, s);
+                    patience.learn(self.limits.ratio(&self.r), self.counts.switches);
                     restarted = true;
                     continue;
                 }
@@ -178,6 +219,11 @@ impl Engine {
         v.copy_from_slice(&self.y.v);
         lambda.copy_from_slice(&self.total);
         report
+    }
+
+    /// Whether contact `c` acts and slips.
+    pub fn slips(&self, c: usize) -> bool {
+        self.states.slips(c)
     }
 
     /// Z⁻¹ S_d of the last solve.

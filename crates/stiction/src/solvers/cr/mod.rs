@@ -96,6 +96,18 @@ impl Turn {
     }
 }
 
+/// When a row that would have to pull, or friction beyond its cone, is released: (13) and (16).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Signs {
+    /// As printed: when its velocity is not on the wrong side.
+    Printed,
+    /// When its velocity is not farther on the wrong side than its multiplier, S λ < u: the active set of Newton's method for the
+    /// projected equations. Contacts that are nearly copies and contradict each other are held by large opposite multipliers while
+    /// velocities come from the wrong side; as printed none of them is ever released.
+    #[default]
+    Weighed,
+}
+
 /// The shape of the friction law.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cone {
@@ -123,6 +135,10 @@ pub struct Settings {
     pub stop: Stop,
     /// When constraints are evaluated.
     pub interval: Interval,
+    /// Intervals grow while evaluations do not bring the residual down.
+    pub patient: bool,
+    /// When rows are released.
+    pub signs: Signs,
     /// The preconditioner.
     pub preconditioner: Preconditioner,
     /// What the preconditioner keeps of A.
@@ -150,6 +166,8 @@ impl Settings {
         Settings {
             stop: Stop::Paper { eps1: 5e-5, eps2: 5e-6 },
             interval: Interval::LogSquared,
+            patient: false,
+            signs: Signs::Printed,
             preconditioner: Preconditioner::Full,
             diagonal: Diagonal::Entries,
             cone: Cone::Round,
@@ -160,13 +178,15 @@ impl Settings {
         }
     }
 
-    /// Log₂ interval, α_θ = 0.1, ε_θ = 0.01° and the yardstick as the judge: the default.
+    /// Log₂ interval that grows where it does not help, α_θ by speed, ε_θ = 0.01° and the yardstick as the judge: the default.
     pub fn robust() -> Settings {
         Settings {
             stop: Stop::Yardstick { tolerance: Settings::TOLERANCE },
             interval: Interval::Log2,
+            patient: true,
+            signs: Signs::Weighed,
             diagonal: Diagonal::Blocks,
-            turn: Turn::Damped(5.0),
+            turn: Turn::Damped(10.0),
             angle: 0.01_f64.to_radians(),
             ..Settings::paper()
         }
@@ -208,6 +228,11 @@ impl ConjugateResidual {
     /// What the last solve took.
     pub fn counts(&self) -> Counts {
         self.engine.counts
+    }
+
+    /// Whether contact `c` of the last problem ended in the state of kinetic friction.
+    pub fn slips(&self, c: usize) -> bool {
+        self.engine.slips(c)
     }
 
     /// Keeps the norms of every iteration from now on (see [`history`](ConjugateResidual::history)).

@@ -8,7 +8,7 @@
 
 use super::pair::Pair;
 use super::system::Saddle;
-use super::{Cone, Turn};
+use super::{Cone, Signs, Turn};
 use crate::contact::law::RoundLaw;
 use crate::linalg::Vec3;
 
@@ -49,6 +49,8 @@ pub(super) struct Strictness {
     /// Velocities of this size count as zero when signs are asked for [m/s]: nothing while iterating, ε₂/h where the
     /// solver has converged and signs of active rows are those of rounding.
     pub slack: f64,
+    /// What counts against a violation.
+    pub signs: Signs,
     /// Sine of ε_θ.
     pub angle: f64,
     /// α_θ.
@@ -68,6 +70,17 @@ pub(super) struct Changes {
 impl Changes {
     pub fn any(&self) -> bool {
         self.switched + self.updated > 0
+    }
+}
+
+impl Strictness {
+    /// The violation [m/s] that a row may have and still be released, where a multiplier is beyond its bound by what would move
+    /// the row by `beyond` [m/s].
+    fn forgiven(&self, beyond: f64) -> f64 {
+        match self.signs {
+            Signs::Printed => self.slack,
+            Signs::Weighed => self.slack.max(beyond),
+        }
     }
 }
 
@@ -179,10 +192,15 @@ impl States {
         changes
     }
 
+    /// Whether constraint `c` is a contact that acts and slips.
+    pub fn slips(&self, c: usize) -> bool {
+        self.mask.get(c).is_some_and(|m| m.x > 0.0 && m.y == 0.0)
+    }
+
     /// Constraints that act, and those of them whose friction slips.
     pub fn count(&self) -> (usize, usize) {
         let active = self.mask.iter().filter(|m| m.x > 0.0).count();
-        (active, self.mask.iter().filter(|m| m.x > 0.0 && m.y == 0.0).count())
+        (active, (0..self.mask.len()).filter(|c| self.slips(*c)).count())
     }
 }
 
@@ -207,10 +225,10 @@ impl Constraint {
         match self.row[k] {
             Row::Unknown => {
                 // (13): it would have to pull, and what it holds is not violated.
-                let bound = if l <= lo && u >= -how.slack {
+                let bound = if l <= lo && u >= -how.forgiven(own[k] * (lo - l)) {
                     self.row[k] = Row::Low;
                     lo
-                } else if l >= hi && u <= how.slack {
+                } else if l >= hi && u <= how.forgiven(own[k] * (l - hi)) {
                     self.row[k] = Row::High;
                     hi
                 } else {
@@ -246,13 +264,14 @@ impl Constraint {
         let size = force.length();
         let sticks = self.row[1] == Row::Unknown;
         let own_t = 0.5 * (own.y + own.z);
-        if sticks && size > mu * lambda.x && slip.dot(force) <= how.slack * size {
+        let beyond = own_t * (size - mu * lambda.x.max(0.0));
+        if sticks && size > mu * lambda.x && slip.dot(force) <= how.forgiven(beyond) * size {
             // Static → kinetic (16); the force does not jump: λ' = |γ|/μ.
             (self.row[1], self.row[2]) = (Row::High, Row::High);
             self.slide = if size > 0.0 { -force / size } else { unit(u) };
             self.last = if mu > 0.0 { size / mu } else { 0.0 };
-        } else if !sticks && mu > 0.0 && slip.dot(self.slide) <= 0.0 && slip.length() > 0.0 {
-            // Kinetic → static (18).
+        } else if !sticks && mu > 0.0 && slip.dot(self.slide) <= 0.0 && slip.length() > how.least {
+            // Kinetic → static (18). Below ε₂ that would be postponed, and the force goes on following μ λ.
             (self.row[1], self.row[2]) = (Row::Unknown, Row::Unknown);
             return slip.length();
         } else if sticks {
