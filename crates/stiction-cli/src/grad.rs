@@ -9,7 +9,7 @@ use serde_json::json;
 use stiction::coords::{BodyId, NodeId, SoftId};
 use stiction::diff::{Objective, Param, ParamSet, Term, check_grad};
 use stiction::scene::{Model, Owner};
-use stiction::solvers::penalty::{Bdf, FrictionModel, Settings, System};
+use stiction::solvers::penalty::{Bdf, FrictionModel, System};
 use stiction::{State, Vec3};
 
 /// Arguments of `grad`.
@@ -36,11 +36,11 @@ pub struct GradArgs {
     #[arg(long)]
     bdf2: bool,
 
-    /// Friction model: linear, tanh or hybrid
-    #[arg(long, value_name = "NAME", default_value = "linear", value_parser = friction)]
-    friction: FrictionModel,
+    /// Friction model: linear, tanh or hybrid; from the scene by default
+    #[arg(long, value_name = "NAME", value_parser = friction)]
+    friction: Option<FrictionModel>,
 
-    /// Normal stiffness of contacts [N/m]; from the weights of the scene by default
+    /// Normal stiffness of contacts [N/m]; from the scene by default
     #[arg(long, value_name = "K", value_parser = crate::args::positive)]
     stiffness: Option<f64>,
 
@@ -130,9 +130,11 @@ const RIGHT: f64 = 1e-6;
 /// Checks the derivatives of a scene.
 pub fn grad(args: &GradArgs) -> Result<Outcome> {
     let prepared = args.scene.prepare(&args.step)?;
-    let mut settings = Settings::for_model(&prepared.model);
-    settings.scheme = if args.bdf2 { Bdf::Two } else { Bdf::One };
-    settings.friction = args.friction;
+    let mut settings = prepared.loaded.settings.penalty.settings(&prepared.model);
+    if args.bdf2 {
+        settings.scheme = Bdf::Two;
+    }
+    settings.friction = args.friction.unwrap_or(settings.friction);
     settings.stiffness = args.stiffness.unwrap_or(settings.stiffness);
     settings.tolerance = args.step.tol.unwrap_or(settings.tolerance);
     let remedy = "change the scene, or choose another one";

@@ -1,6 +1,7 @@
 //! `stiction optimize`: fits numbers of a scene so that its motion does what a task asks for.
 
 mod aim;
+mod space;
 mod view;
 
 use crate::args::{SceneArgs, StepArgs};
@@ -14,6 +15,8 @@ use clap::Args;
 use indicatif::ProgressBar;
 use serde::Deserialize;
 use serde_json::json;
+use space::{Drive, Space};
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use stiction::coords;
 use stiction::diff::optimize::{
@@ -35,7 +38,7 @@ Examples:
   stiction optimize my-task.toml --out results
   stiction optimize my-task.toml --resume results/fitted.json")]
 pub struct OptimizeArgs {
-    /// A built-in task (throw, line, hit, stop) or a .toml file
+    /// A built-in task (throw, line, hit, stop, foam, drag) or a .toml file
     #[arg(required_unless_present = "example")]
     task: Option<String>,
 
@@ -59,11 +62,13 @@ pub struct OptimizeArgs {
 const THROW: &str = include_str!("../tasks/throw.toml");
 
 /// Built-in tasks by name.
-const BUILT_IN: [(&str, &str); 4] = [
+const BUILT_IN: [(&str, &str); 6] = [
     ("throw", THROW),
     ("line", include_str!("../tasks/line.toml")),
     ("hit", include_str!("../tasks/hit.toml")),
     ("stop", include_str!("../tasks/stop.toml")),
+    ("foam", include_str!("../tasks/foam.toml")),
+    ("drag", include_str!("../tasks/drag.toml")),
 ];
 
 #[derive(Deserialize)]
@@ -81,25 +86,26 @@ struct Task {
     /// Normal stiffness of contacts [N/m]; several are run one after the other, each from the answer of the last.
     #[serde(default)]
     stiffness: Vec<f64>,
-    #[serde(default = "first_order")]
-    bdf: u8,
-    #[serde(default)]
-    friction: FrictionModel,
-    /// Hunt–Crossley damping of contacts [s/m]; from the scene where it is not given.
+    /// Order of backward differences, 1 or 2; from the scene where it is not given, like the next three.
+    bdf: Option<u8>,
+    friction: Option<FrictionModel>,
+    /// Depth over which contacts stiffen [m].
+    onset: Option<f64>,
+    /// Hunt–Crossley damping of contacts [s/m].
     damping: Option<f64>,
     /// Numbers of steps to fit one after the other, each from the answer of the last; `steps` comes last.
     #[serde(default)]
     horizon: Vec<usize>,
     objective: Aim,
+    #[serde(default)]
     parameter: Vec<Fit>,
+    /// Numbers per step.
+    #[serde(default)]
+    control: Vec<Drive>,
 }
 
 fn evaluations() -> usize {
     100
-}
-
-fn first_order() -> u8 {
-    1
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -207,28 +213,41 @@ pub fn optimize(args: &OptimizeArgs) -> Result<Outcome> {
     let step = StepArgs { solver: None, tol: None, max_iter: None, scheme: None, threads: None };
     let prepared = scene.prepare(&step)?;
     let wrong = |e: stiction::SceneError| error(e, "change the task or the scene");
-    let mut settings = Settings::for_model(&prepared.model);
-    settings.scheme = if task.bdf == 2 { Bdf::Two } else { Bdf::One };
-    settings.friction = task.friction;
+    let mut settings = prepared.loaded.settings.penalty.settings(&prepared.model);
+    settings.scheme = match task.bdf {
+        None => settings.scheme,
+        Some(1) => Bdf::One,
+        Some(2) => Bdf::Two,
+        Some(n) => return Err(error(format!("bdf = {n}"), "it is 1 or 2")),
+    };
+    settings.friction = task.friction.unwrap_or(settings.friction);
+    settings.onset = task.onset.unwrap_or(settings.onset).max(0.0);
     if let Some(c) = task.damping {
         settings.damping = ContactDamping::HuntCrossley(c);
     }
     let mut system = System::new(prepared.model.clone(), settings, prepared.loaded.dt).map_err(wrong)?;
-    let params: Vec<Param> = task.parameter.iter().map(|f| param(&system, f)).collect::<Result<_>>()?;
-    if params.is_empty() {
-        return Err(error("the task has no parameters", "add a [[parameter]] table"));
+    let mut space = Space::default();
+    for f in &task.parameter {
+        let bounds = (f.min.unwrap_or(f64::NEG_INFINITY), f.max.unwrap_or(f64::INFINITY));
+        space.add(param(&system, f)?, bounds);
     }
-    let mut set = ParamSet::new(&system, params).map_err(wrong)?;
-    let names: Vec<String> = set.params.iter().map(|p| p.describe(&system)).collect();
-    let bounds = Bounds {
-        lo: task.parameter.iter().map(|f| f.min.unwrap_or(f64::NEG_INFINITY)).collect(),
-        hi: task.parameter.iter().map(|f| f.max.unwrap_or(f64::INFINITY)).collect(),
-    };
+    let scalars = ParamSet::new(&system, space.params.clone()).map_err(wrong)?;
+    let starts: Vec<Option<f64>> = task.parameter.iter().map(|f| f.start).collect();
+    space.read(&system, &scalars, &starts);
+    for d in &task.control {
+        space.drive(&mut system, d, task.steps)?;
+    }
+    if space.params.is_empty() {
+        return Err(error("the task has no parameters", "add a [[parameter]] or [[control]] table"));
+    }
+    let mut set = ParamSet::new(&system, space.params.clone()).map_err(wrong)?;
+    let names = space.names.clone();
+    let (lo, hi) = space.bounds.iter().copied().unzip();
+    let bounds = Bounds { lo, hi };
     if let Some(i) = bounds.crossed() {
         return Err(error(format!("{}: min is above max", names[i]), "swap them"));
     }
-    let mut start: Vec<f64> =
-        task.parameter.iter().zip(&set.start).map(|(f, now)| f.start.unwrap_or(*now)).collect();
+    let mut start = space.start.clone();
     if let Some(file) = &args.resume {
         start = resumed(file, &names)?;
     }
@@ -254,11 +273,13 @@ pub fn optimize(args: &OptimizeArgs) -> Result<Outcome> {
     let mut history: Vec<(f64, f64)> = Vec::new();
     let mut x = start.clone();
     let mut last: Option<(Minimum, Vec<f64>)> = None;
+    let broken = Cell::new(0);
     let bar = progress::bar((stages.len() * task.evaluations) as u64, "runs");
     for (stiffness, steps) in &stages {
         system.set_settings(Settings { stiffness: *stiffness, ..settings });
         bar.set_message(format!("k_n = {stiffness} N/m, {steps} steps"));
-        let found = minimise(&task, *steps, (&mut system, &mut set), &*objective, &x, &bounds, &bar);
+        let run = (&mut system, &mut set, *steps);
+        let found = minimise(&task, run, &space, &*objective, &x, &bounds, (&bar, &broken));
         x.clone_from(&found.0.x);
         let before = history.len();
         history.extend(found.0.history.iter().enumerate().map(|(i, v)| ((before + i + 1) as f64, *v)));
@@ -269,12 +290,20 @@ pub fn optimize(args: &OptimizeArgs) -> Result<Outcome> {
     let dir = args.out.as_ref().map(|d| OutputDir::create(d)).transpose()?;
     let dir = match dir {
         Some(mut dir) => {
-            view::compare(&mut dir, &mut system, &mut set, task.steps, (&start, &minimum.x))?;
+            let values = (&space.values(&start)[..], &space.values(&minimum.x)[..]);
+            view::compare(&mut dir, &mut system, &mut set, task.steps, values)?;
             Some(dir)
         }
         None => None,
     };
-    report(args, dir, name, &names, (&start, &minimum, &spread), &history)
+    let remark = match broken.get() {
+        0 => minimum.end.describe().to_string(),
+        n => format!(
+            "{}; {n} motions broke off and count as infinitely bad: narrow the bounds or soften contacts",
+            minimum.end.describe()
+        ),
+    };
+    report(args, dir, name, &names, (&start, &minimum, &spread), &history, &remark)
 }
 
 fn resumed(file: &Path, names: &[String]) -> Result<Vec<f64>> {
@@ -291,21 +320,31 @@ fn resumed(file: &Path, names: &[String]) -> Result<Vec<f64>> {
 /// One minimisation; deviations of parameters where the method knows them.
 fn minimise(
     task: &Task,
-    steps: usize,
-    (system, set): (&mut System, &mut ParamSet),
+    (system, set, steps): (&mut System, &mut ParamSet, usize),
+    space: &Space,
     objective: &dyn Objective,
     x: &[f64],
     bounds: &Bounds,
-    bar: &ProgressBar,
+    (bar, broken): (&ProgressBar, &Cell<usize>),
 ) -> (Minimum, Vec<f64>) {
     let n = x.len();
     let gradient = |x: &[f64]| {
         bar.inc(1);
         let run = set
-            .apply(system, x)
+            .apply(system, &space.values(x))
             .ok()
             .and_then(|()| Motion::run(system, set, steps, Tape::Full).ok()?.gradient(objective).ok());
-        run.map_or((f64::NAN, vec![f64::NAN; n]), |g| (g.value, g.gradient))
+        let Some(run) = run.filter(|g| g.value.is_finite()) else {
+            broken.set(broken.get() + 1);
+            return (f64::NAN, vec![f64::NAN; n]);
+        };
+        let (mut value, mut g) = (run.value, space.pull(&run.gradient));
+        let (rough, rows) = space.smoothness(x);
+        for (r, row) in rough.iter().zip(&rows) {
+            value += 0.5 * r * r;
+            g.iter_mut().zip(row).for_each(|(g, d)| *g += r * d);
+        }
+        (value, g)
     };
     let (evaluations, goal) = (task.evaluations, task.goal);
     let unknown = vec![f64::INFINITY; n];
@@ -325,13 +364,23 @@ fn minimise(
             (cma_es(x, &spread, bounds, &s, |x| gradient(x).0), unknown)
         }
         Method::Levenberg => {
-            let unit: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| f64::from(i == j)).collect()).collect();
+            let directions = space.directions();
             let rows = |x: &[f64]| {
                 bar.inc(1);
-                let run = set.apply(system, x).ok().and_then(|()| {
-                    Motion::run(system, set, steps, Tape::Full).ok()?.sensitivities(objective, &unit).ok()
+                let run = set.apply(system, &space.values(x)).ok().and_then(|()| {
+                    Motion::run(system, set, steps, Tape::Full)
+                        .ok()?
+                        .sensitivities(objective, &directions)
+                        .ok()
                 });
-                run.unwrap_or((vec![f64::NAN], vec![vec![f64::NAN; n]]))
+                let (mut values, mut rows) = run.unwrap_or_else(|| {
+                    broken.set(broken.get() + 1);
+                    (vec![f64::NAN], vec![vec![f64::NAN; n]])
+                });
+                let (rough, more) = space.smoothness(x);
+                values.extend(rough);
+                rows.extend(more);
+                (values, rows)
             };
             let s = LevenbergSettings { evaluations, goal, ..LevenbergSettings::default() };
             levenberg_marquardt(x, bounds, &s, rows)
@@ -346,6 +395,7 @@ fn report(
     names: &[String],
     (start, m, spread): (&[f64], &Minimum, &[f64]),
     history: &[(f64, f64)],
+    remark: &str,
 ) -> Result<Outcome> {
     let fitted: serde_json::Map<String, serde_json::Value> = names
         .iter()
@@ -357,7 +407,7 @@ fn report(
         .collect();
     let first = history.first().map_or(f64::NAN, |h| h.1);
     let all = json!({ "task": name, "objective": m.value, "at_start": first, "runs": history.len(),
-                      "end": m.end, "remark": m.end.describe(), "fitted": fitted });
+                      "end": m.end, "remark": remark, "fitted": fitted });
     if let Some(mut out) = out {
         out.write("fitted.json", &format!("{all:#}\n"))?;
         let lines: String = history.iter().map(|(k, v)| csv_line(&[k.to_string(), csv_number(*v)])).collect();
@@ -384,7 +434,7 @@ fn report(
             number(first),
             number(m.value),
             history.len(),
-            m.end.describe()
+            remark
         ))?;
     }
     let good = matches!(m.end, End::Goal | End::Stationary);

@@ -69,6 +69,8 @@ entries! {
     "cable-over-cylinder": "A cable of 160 links hangs over a cylinder, three times as long on one side",
     "cable-winding": "A cable is wound around a post",
     "cloth-drop": "A cloth falls over a ball",
+    "string-drag": "A cube with two strings",
+    "foam-throw": "A ball of foam is thrown",
     "stick-slip": "A spring pulls a block that sticks and slips",
     "redundant-prism": "A flat prism rests on redundant contacts",
     "stretched-sheet": "An elastic sheet is stretched to twice its length",

@@ -20,7 +20,7 @@ enum Kind {
     Point,
     /// The centre on the line along `axis` through `target`, from step `from` to step `to`.
     Line,
-    /// The centre at the rows `step, x, y, z` of `file`.
+    /// The centre at `places`, or at the rows of `file`: step, x, y, z.
     Path,
     /// The centre as near as it comes to `target` between `from` and `to`.
     Nearest,
@@ -57,6 +57,8 @@ pub struct Aim {
     direction: Option<[f64; 3]>,
     force: Option<f64>,
     file: Option<PathBuf>,
+    #[serde(default)]
+    places: Vec<[f64; 4]>,
     /// In the frame of a body [m], or nothing but numbers of vertices of a soft body.
     #[serde(default)]
     points: Vec<Place>,
@@ -113,9 +115,7 @@ impl Aim {
         };
         let of = owner(model, &self.of)?;
         let target = || self.target.map(Vec3::from_array).ok_or_else(|| missing("target"));
-        let file = |columns: usize| -> Result<Vec<Vec<f64>>> {
-            let name = self.file.as_ref().ok_or_else(|| missing("file"))?;
-            let all = rows(&folder.join(name), columns)?;
+        let within = |all: Vec<Vec<f64>>| -> Result<Vec<Vec<f64>>> {
             match all.iter().find(|r| r[0] < 0.0 || r[0] as usize > steps) {
                 Some(r) => Err(error(
                     format!("the objective looks at step {}, and the motion has {steps}", r[0]),
@@ -123,6 +123,10 @@ impl Aim {
                 )),
                 None => Ok(all),
             }
+        };
+        let file = |columns: usize| -> Result<Vec<Vec<f64>>> {
+            let name = self.file.as_ref().ok_or_else(|| missing("file"))?;
+            within(rows(&folder.join(name), columns)?)
         };
         let step = self.step.unwrap_or(steps);
         let window = self.from.unwrap_or(0)..=self.to.unwrap_or(steps);
@@ -141,7 +145,11 @@ impl Aim {
                 Box::new(PathTarget::line(of, window, target()?, along))
             }
             Kind::Path => {
-                let places = file(4)?.iter().map(|r| (r[0] as usize, point(&r[1..]))).collect();
+                let rows = match self.places.is_empty() {
+                    true => file(4)?,
+                    false => within(self.places.iter().map(|p| p.to_vec()).collect())?,
+                };
+                let places = rows.iter().map(|r| (r[0] as usize, point(&r[1..]))).collect();
                 Box::new(PathTarget { owner: of, places, weight: Vec3::from_array(self.weight) })
             }
             Kind::Nearest => Box::new(NearestTarget {

@@ -94,6 +94,53 @@ fn bad_tasks_are_refused() {
 }
 
 #[test]
+fn a_search_that_leaves_what_can_be_run_keeps_its_best_point() {
+    let f = Folder::new("diverging");
+    f.write("scene.toml", SCENE);
+    // The farther it is thrown the better, and beyond 1e150 m/s no motion is finite.
+    let far = TASK.replacen("target = [0.1, 0.0, 0.2]", "target = [1e155, 0.0, 0.2]", 1);
+    let task = far.replacen("axis = \"x\"", "axis = \"x\"\nstart = 1", 1).replacen("goal = 1e-16\n", "", 1);
+    f.write("task.toml", &task);
+    let ran = f.stiction(&["optimize", "task.toml", "--json"]);
+    let json = ran.json();
+    assert!(json["fitted"]["velocity x of `crate`"]["value"].as_f64().unwrap().is_finite(), "{json:#}");
+    // At a start that cannot be run at all it is said so.
+    f.write("task.toml", task.replacen("start = 1", "start = 1e200", 1));
+    let ran = f.stiction(&["optimize", "task.toml"]);
+    assert!(ran.code() == 1 && ran.out().contains("choose another start"), "{}{}", ran.out(), ran.err());
+}
+
+#[test]
+fn controls_per_step_and_settings_of_the_scene() {
+    // A force per step, smooth in time, that brings the crate to a place; contacts are what the scene says.
+    let f = Folder::new("controls");
+    f.write("scene.toml", format!("{SCENE}\n[penalty]\nstiffness = 5000\nfriction = \"tanh\"\nbdf = 2\n"));
+    let head = TASK.split("[[parameter]]").next().unwrap().replacen("lbfgs", "levenberg", 1);
+    let control =
+        "[[control]]\nkind = \"force\"\nof = \"crate\"\naxis = \"x\"\nevery = 4\nsmoothness = 1e-6\n";
+    let task = format!("{head}{control}").replacen("weight = [1, 0, 1]", "weight = [1, 0, 0]", 1);
+    f.write("task.toml", &task);
+    let ran = f.stiction(&["optimize", "task.toml", "--json"]);
+    let json = ran.json();
+    assert!(json["objective"].as_f64().unwrap() < 1e-6, "{json:#}");
+    let knots = json["fitted"].as_object().unwrap();
+    assert!(knots.len() == 3 && knots.contains_key("force x of `crate` at step 4"), "{json:#}");
+    for (from, to, words) in [
+        ("kind = \"force\"", "kind = \"wind\"", ["wind", "one of force"]),
+        ("every = 4", "every = 40", ["every", "choose between"]),
+        ("kind = \"force\"", "kind = \"motor\"", ["motor", "crate"]),
+    ] {
+        f.write("task.toml", task.replacen(from, to, 1));
+        let ran = f.stiction(&["optimize", "task.toml"]);
+        assert_eq!(ran.code(), 2, "{to}");
+        assert!(words.iter().all(|w| ran.err().contains(w)), "{to}: {}", ran.err());
+    }
+    f.write("scene.toml", format!("{SCENE}\n[penalty]\nbdf = 3\n"));
+    let ran = f.stiction(&["optimize", "task.toml"]);
+    assert!(ran.code() == 2 && ran.err().contains("1 or 2"), "{}", ran.err());
+}
+
+#[test]
 fn measured_points_give_back_the_throw_that_made_them() {
     // A crate in free flight: x = 0.5 t, z as gravity has it under implicit Euler; one frame was not seen.
     let f = Folder::new("markers");

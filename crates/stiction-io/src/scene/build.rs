@@ -2,7 +2,7 @@
 
 use super::file::{
     Body as BodyTable, Defaults, Friction, Keyframe as KeyframeTable, MeshKind, Motion as MotionTable,
-    SceneFile, SensorKind, Shape as ShapeTable, ShapeKind, Sleep as SleepTable,
+    Penalty as PenaltyTable, SceneFile, SensorKind, Shape as ShapeTable, ShapeKind, Sleep as SleepTable,
 };
 use super::overrides::Source;
 use super::places::Places;
@@ -18,6 +18,7 @@ use stiction::scene::{
     Shape, SurfaceFriction,
 };
 use stiction::sim::Sleep;
+use stiction::solvers::penalty::{Bdf, Chosen, ContactDamping};
 use stiction::{Geometry, Mat3, Pose, Quat, Scene, SimSettings, SolverSettings, Vec3};
 use toml::Spanned;
 
@@ -153,7 +154,7 @@ impl<'a> Builder<'a> {
                     tolerance: f.solver.tolerance.map(|x| x.0),
                     max_iterations: f.solver.max_iterations,
                 },
-                penalty: None,
+                penalty: penalty(&f.penalty),
             },
             title: f.title.unwrap_or(stem),
             places: Places { source: self.source.clone(), names: self.names, items: self.items },
@@ -450,6 +451,18 @@ fn contact_settings(f: &SceneFile) -> ContactSettings {
 }
 
 /// When bodies may fall asleep.
+fn penalty(p: &PenaltyTable) -> Chosen {
+    let printed = p.linear_damping.map(|x| ContactDamping::Printed(x.0));
+    Chosen {
+        scheme: p.bdf.map(|b| if b.0 == 2 { Bdf::Two } else { Bdf::One }),
+        friction: p.friction,
+        stiffness: p.stiffness.map(|x| x.0),
+        onset: p.onset.map(|x| x.0),
+        damping: printed.or(p.damping.map(|x| ContactDamping::HuntCrossley(x.0))),
+        joint_stiffness: p.joint_stiffness.map(|x| x.0),
+    }
+}
+
 fn sleep(s: &SleepTable) -> Sleep {
     let d = Sleep::default();
     Sleep { speed: s.speed.map_or(d.speed, |x| x.0), time: s.time.map_or(d.time, |x| x.0) }

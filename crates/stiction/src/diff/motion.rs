@@ -139,6 +139,7 @@ impl<'a> Motion<'a> {
     /// Which points step `i` held and let go: contact forces depend on it.
     fn recall(&mut self, i: usize, state: &State) {
         if let Some(newton) = i.checked_sub(1).and_then(|k| self.newton.get(k)) {
+            self.system.find_patches(state);
             self.system.recall(state, newton);
         }
     }

@@ -5,8 +5,8 @@ use crate::elastic::{Damping, TetAssembly};
 use crate::error::SceneError;
 use crate::linalg::Vec3;
 use crate::scene::{Model, Owner};
-use crate::solvers::penalty::System;
 use crate::solvers::penalty::bdf::left_jacobian;
+use crate::solvers::penalty::{FrictionModel, System};
 
 /// A number of a scene. Axes count 0, 1, 2.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -129,6 +129,10 @@ impl ParamSet {
     /// Checks that each parameter exists in the system and takes its present value.
     pub fn new(system: &System, params: Vec<Param>) -> Result<ParamSet, SceneError> {
         let model = system.model();
+        if system.settings().friction == FrictionModel::Sqp {
+            let text = "hard constraints have no derivatives; choose linear, tanh or hybrid";
+            return Err(SceneError::new("friction model `sqp`", text));
+        }
         for p in &params {
             let problem = match *p {
                 Param::Young(s)

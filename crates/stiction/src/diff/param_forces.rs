@@ -3,12 +3,13 @@
 use super::{Param, ParamSet};
 use crate::coords::{Anchor, BodyId, SoftId};
 use crate::elastic::{HessianKind, Parameter};
+use crate::linalg::dual::DualVec;
 use crate::linalg::{Mat3, Vec3};
 use crate::scene::Owner;
 use crate::solvers::penalty::internals::{
     Assembly, Point, joint_sides, share, spring_force, spring_span, viscous_stress,
 };
-use crate::solvers::penalty::{ControlKind, System};
+use crate::solvers::penalty::{ControlKind, Frame, System};
 
 /// Calls `sink(parameter, dof, ∂r/∂p)` at the state that the system evaluated last, in step number `step`.
 pub(super) fn residual_entries(
@@ -185,24 +186,36 @@ fn site_entries(system: &System, set: &ParamSet, sink: &mut impl FnMut(usize, us
         if s.gap(&system.sites.obstacles[s.obstacle], &a, &b) >= 0.0 {
             continue;
         }
-        let Some(sides) = system.site_force::<28>(k, &a, &b) else { continue };
-        let mut put = |i: Option<usize>, variables: &[usize]| {
-            let Some(i) = i else { return };
-            for (frame, _, force, moment) in &sides {
-                let Some((_, dof)) = frame.dofs else { continue };
-                for &v in variables {
-                    let parts = [(dof, force.by(v)), (dof + 3, moment.by(v))];
-                    for (dof, f) in parts.into_iter().take(if frame.rigid { 2 } else { 1 }) {
-                        for c in 0..3 {
-                            sink(i, dof + c, -f[c]);
-                        }
+        if let Some(sides) = system.site_force::<28>(k, &a, &b) {
+            put_sides(&sides, [friction[s.pair], stiffness, damping], sink);
+        }
+    }
+    for p in &system.patches {
+        if let Some(sides) = system.patch_force::<28>(&system.there, p) {
+            put_sides(&sides, [friction[p.pair], stiffness, damping], sink);
+        }
+    }
+}
+
+/// What coefficients do to the forces of a contact: variables 24 and 25 are friction, 26 stiffness, 27 damping.
+fn put_sides(
+    sides: &[(Frame, usize, DualVec<28>, DualVec<28>)],
+    [friction, stiffness, damping]: [Option<usize>; 3],
+    sink: &mut impl FnMut(usize, usize, f64),
+) {
+    for (i, variables) in [(friction, 24..26), (stiffness, 26..27), (damping, 27..28)] {
+        let Some(i) = i else { continue };
+        for (frame, _, force, moment) in sides {
+            let Some((_, dof)) = frame.dofs else { continue };
+            for v in variables.clone() {
+                let parts = [(dof, force.by(v)), (dof + 3, moment.by(v))];
+                for (dof, f) in parts.into_iter().take(if frame.rigid { 2 } else { 1 }) {
+                    for c in 0..3 {
+                        sink(i, dof + c, -f[c]);
                     }
                 }
             }
-        };
-        put(friction[s.pair], &[24, 25]);
-        put(stiffness, &[26]);
-        put(damping, &[27]);
+        }
     }
 }
 

@@ -139,7 +139,7 @@ pub struct CloudTarget {
 }
 
 /// Closest point of a triangle: weights of its corners.
-fn closest(p: Vec3, [a, b, c]: [Vec3; 3]) -> [f64; 3] {
+pub(crate) fn closest_of_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> [f64; 3] {
     let (ab, ac, ap) = (b - a, c - a, p - a);
     let (d1, d2) = (ab.dot(ap), ac.dot(ap));
     if d1 <= 0.0 && d2 <= 0.0 {
@@ -184,7 +184,7 @@ impl Objective for CloudTarget {
                 let mut best = (f64::INFINITY, [0; 3], [0.0; 3]);
                 for t in &solid.surface {
                     let corners = t.map(|i| x[i as usize]);
-                    let w = closest(p, corners);
+                    let w = closest_of_triangle(p, corners);
                     let d = (0..3).map(|k| corners[k] * w[k]).sum::<Vec3>().distance_squared(p);
                     if d < best.0 {
                         best = (d, *t, w);
@@ -300,7 +300,7 @@ mod tests {
         for i in 0..200 {
             let f = |k: f64| (i as f64 * k).sin() * 1.5;
             let p = Vec3::new(f(1.3), f(2.1), f(0.7));
-            let best = at(closest(p, t)).distance(p);
+            let best = at(closest_of_triangle(p, t)).distance(p);
             for a in 0..=20 {
                 for b in 0..=20 - a {
                     let w = [a as f64 / 20.0, b as f64 / 20.0, (20 - a - b) as f64 / 20.0];

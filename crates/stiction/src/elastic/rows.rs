@@ -82,11 +82,8 @@ fn stretches(tet: &Tet, material: &Material, x: &[Vec3; 4]) -> (Svd, Principal, 
     let Svd { u, s, v } = frame;
     let lame = material.lame();
     let psi = material.law.principal(lame, 0.0, s);
-    // Both N and its inverse from eigenvalues: nearly incompressible matter spreads them far.
-    let (w, q) = eigen_symmetric(&psi.hessian);
-    let w = w.max(Vec3::splat(STIFFNESS_FLOOR * lame.mu)) * tet.volume;
-    let n = q * Mat3::from_diagonal(w) * q.transpose();
-    let e = q * Mat3::from_diagonal(w.recip()) * q.transpose();
+    let (n, e) = definite(&psi.hessian, STIFFNESS_FLOOR * lame.mu);
+    let (n, e) = (n * tet.volume, e * (1.0 / tet.volume));
     let array = |m: &Mat3| [m.row(0).to_array(), m.row(1).to_array(), m.row(2).to_array()];
     let rows = Rows {
         strain: s.to_array(),
@@ -96,6 +93,19 @@ fn stretches(tet: &Tet, material: &Material, x: &[Vec3; 4]) -> (Svd, Principal, 
         e: array(&e),
     };
     (frame, psi, rows)
+}
+
+/// A symmetric matrix with its eigenvalues raised to `least`, and the inverse of that.
+fn definite(h: &Mat3, least: f64) -> (Mat3, Mat3) {
+    // Where elimination shows that H − least is positive definite, H stays as it is.
+    let (a, b, c) = (h.x_axis.x - least, h.x_axis.y, h.x_axis.z);
+    let (d, f) = (h.y_axis.y - least - b * b / a, h.y_axis.z - b * c / a);
+    if a > 0.0 && d > 0.0 && h.z_axis.z - least - c * c / a - f * f / d > 0.0 {
+        return (*h, h.inverse());
+    }
+    let (w, q) = eigen_symmetric(h);
+    let w = w.max(Vec3::splat(least));
+    (q * Mat3::from_diagonal(w) * q.transpose(), q * Mat3::from_diagonal(w.recip()) * q.transpose())
 }
 
 /// (F + Fᵀ)/2 = Q diag(s) Qᵀ written as an SVD with U = V = Q.

@@ -26,6 +26,11 @@ impl<T: Real> SparseRows<T> {
         self.value.resize(other.value.len(), T::ZERO);
     }
 
+    /// True where both store the same columns in the same order.
+    pub fn has_pattern_of(&self, other: &SparseRows<T>) -> bool {
+        self.start == other.start && self.column == other.column
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.start.len().saturating_sub(1)
@@ -40,6 +45,13 @@ impl<T: Real> SparseRows<T> {
     pub fn push(&mut self, column: usize, value: T) {
         self.column.push(column as u32);
         self.value.push(value);
+    }
+
+    /// Adds three entries in consecutive columns.
+    pub fn push3(&mut self, column: usize, values: [T; 3]) {
+        let c = column as u32;
+        self.column.extend_from_slice(&[c, c + 1, c + 2]);
+        self.value.extend_from_slice(&values);
     }
 
     /// Ends the row that is being written.
@@ -121,21 +133,6 @@ impl<T: Real> SparseRows<T> {
                 (out.column[place], out.value[place]) = (i as u32, *v);
                 at[*c as usize] += 1;
             }
-        }
-        out
-    }
-
-    /// The same with further columns after the first `columns`: `more` gives those of a row, counted from there.
-    pub fn with_columns(&self, columns: usize, more: impl Fn(usize, &mut Vec<(usize, T)>)) -> SparseRows<T> {
-        let mut out = SparseRows::default();
-        out.clear();
-        let mut extra = Vec::new();
-        for i in 0..self.rows() {
-            let (cols, values) = self.row(i);
-            cols.iter().zip(values).for_each(|(c, v)| out.push(*c as usize, *v));
-            more(i, &mut extra);
-            extra.drain(..).for_each(|(c, v)| out.push(columns + c, v));
-            out.end_row();
         }
         out
     }

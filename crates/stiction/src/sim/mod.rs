@@ -48,8 +48,8 @@ pub struct SimSettings {
     pub intersection_free: bool,
     /// Islands of rigid bodies at rest are frozen until touched; `None`: never.
     pub sleep: Option<Sleep>,
-    /// Contact forces of the penalty solver; `None`: from the weights of the model.
-    pub penalty: Option<penalty::Settings>,
+    /// Contact forces of the penalty solver, as far as they are chosen.
+    pub penalty: penalty::Chosen,
 }
 
 impl Default for SimSettings {
@@ -61,7 +61,7 @@ impl Default for SimSettings {
             linearizations: 1,
             intersection_free: false,
             sleep: None,
-            penalty: None,
+            penalty: penalty::Chosen::default(),
         }
     }
 }
@@ -164,8 +164,7 @@ impl Simulation {
             return Err(StepError::TimeStep(h));
         }
         if self.penalty.as_ref().is_none_or(|p| p.system.time_step() != h) {
-            let mut settings =
-                self.settings.penalty.unwrap_or_else(|| penalty::Settings::for_model(&self.model));
+            let mut settings = self.settings.penalty.settings(&self.model);
             settings.tolerance = self.settings.solver_settings.tolerance.unwrap_or(settings.tolerance);
             settings.max_iterations =
                 self.settings.solver_settings.max_iterations.unwrap_or(settings.max_iterations);

@@ -1,4 +1,5 @@
-//! Derivatives of motions: of smooth contact (`penalty.rs`) and of exact contact (`exact.rs`).
+//! Derivatives of motions: of smooth contact (`penalty.rs`) and of exact contact (`exact.rs`), and what smooth contacts do (`contact.rs`).
 
+mod contact;
 mod exact;
 mod penalty;

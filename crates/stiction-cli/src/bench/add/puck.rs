@@ -14,14 +14,17 @@ use stiction::{Body, Geometry, Scene, Vec3};
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
     id: "ADD-F2",
-    title: "soft puck on an incline: linear, tanh and hybrid friction",
-    claim: "ADD, Fig. 2: penalty friction creeps at about 1 mm/s, hybrid does not; hybrid costs 1.19 × linear",
+    title: "soft puck on an incline: linear, tanh and hybrid friction, and hard constraints",
+    claim: "ADD, Fig. 2: penalty friction creeps at about 1 mm/s, hybrid and SQP do not; hybrid costs 1.19 × linear, SQP 2.1 × hybrid",
     run,
 };
 
 const MU: f64 = 0.4;
 /// Below atan 0.4 = 21.8°.
-const ANGLE: f64 = 15.0;
+const ANGLE: f64 = 18.0;
+/// Height of the drop [m] and speed down the incline [m/s]: the puck slides in step 60 and sticks in step 150, as in the paper. From
+/// greater heights soft and hard floors bounce differently, and that is not what is compared.
+const DROP: (f64, f64) = (0.002, 0.4);
 const STIFFNESS: f64 = 1e2;
 const DT: f64 = 5e-3;
 
@@ -33,8 +36,8 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let mut plot = Plot::new("Mean velocity down the incline", "t [s]", "v [m/s]");
     let mut table = Vec::new();
-    let mut costs = Vec::new();
-    for friction in FrictionModel::ALL {
+    let (mut costs, mut places) = (Vec::new(), Vec::new());
+    for friction in FrictionModel::ALL.into_iter().chain([FrictionModel::Sqp]) {
         let mut scene = Scene { gravity: Vec3::new(a.sin(), 0.0, -a.cos()) * 9.81, ..Scene::default() };
         scene.bodies.push(Body::new("floor", Geometry::Plane).fixed().with_friction(MU));
         let size = Vec3::new(0.1, 0.1, 0.03);
@@ -42,7 +45,8 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             Material { law: Law::NeoHookean { threshold: 0.1 }, young: 2.1e3, poisson: 0.3, density: 150.0 };
         let mut puck = SoftBody::new("puck", shapes::block(cells, size), material);
         puck.friction = MU;
-        puck.pose.translation = Vec3::new(0.0, 0.0, 0.02);
+        puck.pose.translation = Vec3::new(0.0, 0.0, DROP.0);
+        puck.velocity = Vec3::new(DROP.1, 0.0, 0.0);
         scene.solids.push(puck);
         let model = scene.compile().map_err(|e| defect(&e))?;
         let mass: f64 = model.nodes.iter().map(|n| n.mass).sum();
@@ -71,6 +75,10 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         }
         let cpu = clock.elapsed();
         costs.push(cpu.cpu.unwrap_or(cpu.wall));
+        let nodes = &system.model().nodes;
+        places.push(
+            nodes.iter().map(|n| Vec3::from_slice(&phase.state.q[n.q..]) * n.mass).sum::<Vec3>() / mass,
+        );
         let end: f64 = curve.iter().rev().take(20).map(|c| c.1.abs()).sum::<f64>() / 20.0;
         let name = friction.name();
         let creep = mass * 9.81 * a.sin() / (bottom as f64 * STIFFNESS * DT);
@@ -80,7 +88,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
                 .against(format!("≈ 1 mm/s; closed form m g sin α/(N k_t) = {creep:.2e}"))
                 .accept("within 30 % of the closed form", (end / creep - 1.0).abs() < 0.3),
             FrictionModel::Tanh => row.against("like linear, somewhat more"),
-            FrictionModel::Hybrid => row
+            FrictionModel::Hybrid | FrictionModel::Sqp => row
                 .against("0")
                 .at_most(1e-6)
                 .because(format!("{held} of {bottom} nodes are held at the end")),
@@ -98,6 +106,15 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     }
     rows.push(
         Row::new("CPU time of hybrid over linear", costs[2] / costs[0], "×").against("1.19 ×").at_most(1.5),
+    );
+    rows.push(
+        Row::new("CPU time of SQP over hybrid", costs[3] / costs[2], "×").against("2.14 ×").at_least(1.5),
+    );
+    let apart = places[3] - places[2];
+    rows.push(
+        Row::new("hybrid from SQP along the incline at the end", 1e3 * apart.truncate().length(), "mm")
+            .against("indistinguishable")
+            .at_most(1.0),
     );
     ctx.plot("speed", &plot)?;
     ctx.csv("speed", &["model", "t", "v"], &table)?;

@@ -49,9 +49,12 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut factors =
         NewtonSettings { start: Start::Warm, derivative: Derivative::Divided, friction_bound: 0.5, ..pcr_20 };
     factors.linear.preconditioner = PreconditionerKind::IncompleteCholesky;
+    let divided = |s: NewtonSettings| NewtonSettings { derivative: Derivative::Divided, ..s };
     let cases = [
         ("direct 6×1", paper(6, LinearMethod::Llt, 0)),
         ("PCR 6×20", pcr_20),
+        ("direct 6×1, rows divided by α", divided(paper(6, LinearMethod::Llt, 0))),
+        ("PCR 6×20, rows divided by α", divided(pcr_20)),
         ("PCR 12×20", paper(12, LinearMethod::ConjugateResidual, 20)),
         (
             "PCR 12×20, warm",
@@ -90,6 +93,10 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         let row = Row::new(format!("{name}: drift after {time:.0} s"), moved, "m");
         let still = matches!(name, "PCR 12×20, warm" | "PCR 6×20, minimum map, warm" | "PCR 6×20, guarded");
         rows.push(match name {
+            "direct 6×1, rows divided by α" | "PCR 6×20, rows divided by α" => {
+                let row = row.against("stands").at_most(1e-3);
+                if moved <= 1e-3 { row } else { row.because(COLD) }
+            }
             "direct 6×1" | "PCR 6×20" => {
                 pcr = moved;
                 let row = row.against("stands").at_most(1e-3);

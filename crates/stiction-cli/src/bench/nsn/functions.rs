@@ -143,6 +143,18 @@ fn preconditioner(ctx: &mut Context) -> Result<Vec<Row>> {
             });
         }
     }
+    // The paper's own words on Fischer–Burmeister: the curvature of the error function is reduced.
+    let bend = |r: f64| {
+        let at = |l: f64| NcpFunction::FischerBurmeister.scaled(0.25 * l - 0.125, l, r).value;
+        let d = 1e-3;
+        let curvature = |l: f64| ((at(l + d) - 2.0 * at(l) + at(l - d)) / (d * d)).abs();
+        (-1000..=2000).map(|k| curvature(1e-3 * k as f64)).fold(0.0, f64::max)
+    };
+    rows.push(
+        Row::new("Fischer–Burmeister: largest curvature, r = 1 over r = ¼", bend(1.0) / bend(0.25), "×")
+            .against("reduced")
+            .at_least(1.0),
+    );
     let mut plot = Plot::new("Error of one unilateral constraint", "λ", "φ(λ/4 − 1/8, r λ)");
     for (ncp, name) in BOTH {
         for r in [1.0, 0.25] {

@@ -7,7 +7,10 @@ use crate::failure::Result;
 use crate::svg::{Mark, Plot};
 use stiction::contact::samples::Rng;
 use stiction::scene::Shape;
-use stiction::solvers::newton::{Derivative, LinearMethod, NewtonSettings, Start};
+use stiction::solvers::newton::{
+    Derivative, FrictionRows, LinearMethod, NewtonSettings, PreconditionerKind, Regularization, Start,
+    StepRule,
+};
 use stiction::{Body, Geometry, Pose, Quat, Scene, Vec3};
 
 /// The registry entry.
@@ -55,14 +58,17 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let mut plot = Plot::new("Largest speed of a table", "t [s]", "speed [m/s]");
     let published = paper(4, LinearMethod::ConjugateResidual, 20);
-    let settled = NewtonSettings {
+    let mut settled = NewtonSettings {
         start: Start::Warm,
         derivative: Derivative::Divided,
-        friction_bound: 0.5,
+        friction: FrictionRows::Sliding,
+        step: StepRule::Trusting,
+        regularization: Regularization::Relative(1e-9),
         ..published
     };
+    settled.linear.preconditioner = PreconditionerKind::IncompleteCholesky;
     for (name, newton) in
-        [("4×20, published", published), ("4×20, warm, rows divided by α, bounded", settled)]
+        [("4×20, published", published), ("4×20, warm, exact rows, incomplete factors", settled)]
     {
         ctx.note(name);
         let mut sim = Steps::new(&scene(tables), stepping(newton))?;

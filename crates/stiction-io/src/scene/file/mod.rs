@@ -13,6 +13,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::borrow::Cow;
 use stiction::scene::{Combine, Manifold};
+use stiction::solvers::penalty::FrictionModel;
 use stiction::{Scheme, SolverKind};
 use toml::Spanned;
 
@@ -30,6 +31,9 @@ pub(crate) struct SceneFile {
     /// Contact solver.
     #[serde(default)]
     pub solver: Solver,
+    /// Contacts of the solver `penalty`.
+    #[serde(default)]
+    pub penalty: Penalty,
     /// How contacts are found and how two surfaces combine.
     #[serde(default)]
     pub contact: Contact,
@@ -110,6 +114,41 @@ pub(crate) struct Solver {
     pub tolerance: Option<Positive>,
     /// Most iterations (sweeps for `exact`).
     pub max_iterations: Option<usize>,
+}
+
+/// Smooth contacts: how the solver `penalty`, `grad` and `optimize` see them.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Penalty {
+    /// `linear` (default), `tanh`, `hybrid` or, without derivatives, `sqp`.
+    #[serde(default)]
+    #[schemars(schema_with = "friction_model_names")]
+    pub friction: Option<FrictionModel>,
+    /// Normal stiffness of a contact point [N/m]; from the weights of the scene where it is left out.
+    pub stiffness: Option<Positive>,
+    /// Depth over which that stiffness grows from zero [m]; 0 where it is left out.
+    pub onset: Option<NonNegative>,
+    /// Hunt–Crossley damping [s/m]; 1 where it is left out.
+    pub damping: Option<NonNegative>,
+    /// Damping proportional to speed from the first touch [N·s/m], instead of `damping`: it jumps there.
+    pub linear_damping: Option<NonNegative>,
+    /// Backward differences of this order, 1 (default) or 2.
+    pub bdf: Option<BdfOrder>,
+    /// Stiffness of rigid rows of joints [N/m]; 1e5 where it is left out.
+    pub joint_stiffness: Option<Positive>,
+}
+
+/// Order of backward differences.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(try_from = "i64")]
+pub(crate) struct BdfOrder(#[schemars(range(min = 1, max = 2))] pub i64);
+
+impl TryFrom<i64> for BdfOrder {
+    type Error = String;
+
+    fn try_from(n: i64) -> std::result::Result<Self, String> {
+        if n == 1 || n == 2 { Ok(BdfOrder(n)) } else { Err(format!("the order is 1 or 2, not {n}")) }
+    }
 }
 
 /// How contacts are found and how two surfaces combine.
@@ -312,6 +351,10 @@ fn scheme_names(_: &mut SchemaGenerator) -> Schema {
 
 fn solver_names(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "enum": SolverKind::STEPPING.map(SolverKind::name) })
+}
+
+fn friction_model_names(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "enum": ["linear", "tanh", "hybrid", "sqp"] })
 }
 
 fn combine_names(_: &mut SchemaGenerator) -> Schema {

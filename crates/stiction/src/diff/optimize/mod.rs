@@ -163,6 +163,27 @@ mod tests {
         let f = |x: &[f64]| if x[0] > 0.2 { (f64::NAN, vec![f64::NAN]) } else { (-x[0], vec![-1.0]) };
         let m = lbfgs(&[0.0], &Bounds::none(1), &LbfgsSettings::default(), f);
         assert!(m.value.is_finite() && m.x[0] <= 0.2);
+        // The same for the others: the way down leads out of what can be evaluated.
+        let value = |x: &[f64]| if x[0] > 0.2 { f64::NAN } else { 1.0 - x[0] };
+        let settings = AdamSettings { rate: 0.05, evaluations: 60, ..Default::default() };
+        let slope = |x: &[f64]| (value(x), vec![if x[0] > 0.2 { f64::NAN } else { -1.0 }]);
+        let found = [
+            adam(&[0.0], &Bounds::none(1), &settings, slope),
+            levenberg_marquardt(&[0.0], &Bounds::none(1), &LevenbergSettings::default(), |x| {
+                (vec![value(x)], vec![vec![-1.0]])
+            })
+            .0,
+            cma_es(
+                &[0.0],
+                &[0.1],
+                &Bounds::none(1),
+                &CmaSettings { evaluations: 200, ..Default::default() },
+                value,
+            ),
+        ];
+        for m in found {
+            assert!(m.value.is_finite() && m.x[0] > 0.1 && m.x[0] <= 0.2, "{m:?}");
+        }
         let flat = |_: &[f64]| (1.0, vec![0.0]);
         assert_eq!(lbfgs(&[0.0], &Bounds::none(1), &LbfgsSettings::default(), flat).end, End::NoSensitivity);
     }

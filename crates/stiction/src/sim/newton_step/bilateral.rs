@@ -152,7 +152,7 @@ pub fn strain_rows<const M: usize>(
         let dofs = [a, b, c, d].map(|n| model.nodes[n.index()].dof);
         for by in &strains.b {
             for (dof, by) in dofs.iter().zip(by) {
-                by.to_array().into_iter().enumerate().for_each(|(k, by)| rows.push(dof + k, by));
+                rows.push3(*dof, by.to_array());
             }
             rows.end_row();
         }

@@ -104,13 +104,12 @@ enum Part {
 impl Part {
     /// Adds the entries of the gradient `n`.
     fn push(self, n: Vec3, j: &mut SparseRows<f64>) {
-        let mut three = |dof: usize, n: Vec3| (0..3).for_each(|k| j.push(dof + k, n[k]));
         match self {
             Part::Nothing => {}
-            Part::Node(dof) => three(dof, n),
+            Part::Node(dof) => j.push3(dof, n.to_array()),
             Part::Body(dof, arm) => {
-                three(dof, n);
-                three(dof + 3, arm.cross(n));
+                j.push3(dof, n.to_array());
+                j.push3(dof + 3, arm.cross(n).to_array());
             }
         }
     }

@@ -136,5 +136,6 @@ pub(super) fn put_strains<const M: usize>(
         s.h[at + k] = r / h;
         s.value[at + k] = r / h;
     }
-    s.compliance.push_block(at, &rows.e.map(|row| row.map(|e| e / (h * h))));
+    let (e, n) = (rows.e.map(|row| row.map(|e| e / (h * h))), rows.n.map(|row| row.map(|n| n * h * h)));
+    s.compliance.push_block(at, &e, &n);
 }

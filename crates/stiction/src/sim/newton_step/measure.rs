@@ -10,16 +10,25 @@ use crate::solvers::newton::schur::Schur;
 /// Contacts that slip slower than this share of the velocity scale have no measurable direction.
 const SLIP_SPEED: f64 = 1e-3;
 
+/// Impulses that change velocities by less than this share of the velocity scale count as none.
+const UNFELT: f64 = 1e-9;
+
 impl Motion {
     /// Residuals of the iterate that was linearised last, with forces ∇Cᵀλ as they act; `penetration` is that of the true
     /// gaps.
     pub fn measure(&mut self, x: &Iterate<f64>, s: &Schur<f64>, penetration: f64) -> Residuals {
         let mut res = Residuals { penetration, momentum: self.momentum_error(x, s), ..Residuals::default() };
-        let largest =
-            x.lambda.iter().take(3 * self.held.len()).fold(f64::MIN_POSITIVE, |m, l| m.max(l.abs()));
-        for (c, contact) in self.held.iter().enumerate() {
+        let scale = |c: usize| {
             let w = &s.w_diagonal()[3 * c..3 * c + 3];
-            let g = ((w[0] + w[1] + w[2]) / 3.0).max(f64::MIN_POSITIVE);
+            ((w[0] + w[1] + w[2]) / 3.0).max(f64::MIN_POSITIVE)
+        };
+        // Impulses that move nothing by a measurable speed are none: contacts that all open carry rounding alone.
+        let largest = (0..self.held.len()).fold(f64::MIN_POSITIVE, |m, c| {
+            let force = (3 * c..3 * c + 3).map(|i| x.lambda[i].abs()).fold(0.0, f64::max);
+            m.max(force).max(UNFELT * self.speed / scale(c))
+        });
+        for (c, contact) in self.held.iter().enumerate() {
+            let g = scale(c);
             let (lambda, u) = (Vec3::from_slice(&x.lambda[3 * c..]), self.u[c]);
             res.natural = res.natural.max(g * contact.law.natural_map(lambda, u, g).length());
             res.cone = res.cone.max(contact.law.excess(lambda) / largest);

@@ -33,8 +33,8 @@ use crate::linalg::Vec3;
 use crate::scene::Model;
 use crate::solvers::Status;
 use crate::solvers::newton::{
-    Fallback, Finish, Iterate, LinearMethod, LinearSettings, Look, Newton, NewtonSettings,
-    PreconditionerKind, Regularization, Start, SystemForm,
+    Equations, Fallback, Finish, FrictionRows, Iterate, LinearMethod, LinearSettings, Look, Loop,
+    NcpFunction, Newton, NewtonSettings, PreconditionerKind, Regularization, Start, StepRule, SystemForm,
 };
 use motion::Motion;
 
@@ -85,6 +85,15 @@ impl Default for NonlinearSettings {
 /// Tetrahedra up to which the velocities of soft bodies are solved for directly; multigrid beyond.
 const MOST_DIRECT_TETS: usize = 4000;
 
+/// What is tried in turn under [`Fallback::Vary`].
+const ATTEMPTS: &[fn(NewtonSettings) -> NewtonSettings] = &[
+    |s| s,
+    |s| NewtonSettings { step: StepRule::Fixed(1.0), patience: 0, ..s },
+    |s| NewtonSettings { friction: FrictionRows::Compliance, step: StepRule::Fixed(0.75), ..s },
+    |s| NewtonSettings { start: Start::Zero, ncp: NcpFunction::MinimumMap, ..s },
+    |s| NewtonSettings { start: Start::Free, step: StepRule::Fixed(0.3), ..s },
+];
+
 impl NonlinearSettings {
     /// What steps any model: warm start, bounded friction scaling, exact rows, iterations until the tolerance. Elements are
     /// solved in the stiffness form, whose linear systems are five times smaller; without elements the compliance form keeps
@@ -99,15 +108,18 @@ impl NonlinearSettings {
             ..LinearSettings::default()
         };
         // ε counts as compliance in the stiffness form: hard rows must not be harder than 64-bit numbers can add up.
-        let (form, epsilon) =
-            if tets > 0 { (SystemForm::Stiffness, 1e-6) } else { (SystemForm::Compliance, 1e-9) };
+        let (form, regularization) = if tets > 0 {
+            (SystemForm::Stiffness, Regularization::Floor(1e-6))
+        } else {
+            (SystemForm::Compliance, Regularization::Relative(1e-9))
+        };
         let newton = NewtonSettings {
             iterations: 60,
             form,
-            regularization: Regularization::Relative(epsilon),
+            regularization,
             linear: if tets > MOST_DIRECT_TETS { large } else { LinearSettings::direct() },
             finish: Finish::Iterate,
-            fallback: Fallback::None,
+            patience: 15,
             ..NewtonSettings::robust()
         };
         NonlinearSettings { newton, geometric: GeometricStiffness::Off, ..NonlinearSettings::default() }
@@ -233,13 +245,7 @@ impl NonlinearStepper {
             &mut self.forces,
         );
         self.motion.begin(model, state, &self.contacts, h, &mut self.newton.system);
-        let warm = self.settings.newton.start == Start::Warm;
-        self.motion.start(&self.forces, warm.then_some(&self.x), self.settings.newton.start);
-        let mut x = std::mem::take(&mut self.motion.first);
-        self.looks.clear();
-        let looks = &mut self.looks;
-        let mut equations = self.motion.equations(model);
-        let did = self.newton.run(&mut equations, &mut x, &self.settings.newton, &mut |l| looks.push(*l));
+        let (did, x) = self.solve(model);
         let clock_end = std::time::Instant::now();
         let penetration = self.motion.finish(model, state, &x);
         let residuals = self.motion.measure(&x, &self.newton.system, penetration);
@@ -277,6 +283,38 @@ impl NonlinearStepper {
             times: [collided, all - collided - did.solving - judging, did.solving, judging],
         };
         Ok(&self.report)
+    }
+
+    /// Newton from the first iterate, and under [`Fallback::Vary`] in other ways until one arrives; the best iterate of all then.
+    fn solve(&mut self, model: &Model) -> (Loop, Iterate<f64>) {
+        let asked = self.settings.newton;
+        let vary = asked.fallback == Fallback::Vary;
+        let (mut did, mut best) = (Loop::default(), (f64::INFINITY, Iterate::default()));
+        self.looks.clear();
+        for attempt in if vary { ATTEMPTS } else { &ATTEMPTS[..1] } {
+            let newton = if vary { attempt(asked) } else { asked };
+            self.motion.settings.newton = newton;
+            let carried = (newton.start == Start::Warm).then_some(&self.x);
+            self.motion.start(&self.forces, carried, newton.start);
+            let mut x = std::mem::take(&mut self.motion.first);
+            let (looks, first) = (&mut self.looks, did.iterations);
+            let mut equations = self.motion.equations(model);
+            did = did.and(self.newton.run(&mut equations, &mut x, &newton, &mut |l| {
+                looks.push(Look { iteration: first + l.iteration, ..*l });
+            }));
+            if !vary || did.error <= newton.tolerance {
+                return (did, x);
+            }
+            if did.error < best.0 || best.1.u.is_empty() {
+                best = (did.error, x);
+            }
+        }
+        // The system is that of the answer again.
+        let clock = std::time::Instant::now();
+        self.motion.equations(model).linearize(&best.1, &mut self.newton.system);
+        did.error = best.0;
+        did.judging += clock.elapsed().as_secs_f64();
+        (did, best.1)
     }
 
     /// The report of the last step.

@@ -323,6 +323,7 @@ impl Equations<f64> for MotionEquations<'_> {
         }
         let rows = m.rows();
         s.compliance.reset(rows);
+        s.coupling.clear();
         s.h.clear();
         s.h.resize(rows, 0.0);
         s.scale.clear();
@@ -402,14 +403,7 @@ impl Equations<f64> for MotionEquations<'_> {
             let w = std::array::from_fn(|k| s.w_diagonal()[i + k] + if k == 0 { soft } else { 0.0 });
             let RoundLaw::Cone(mu) = contact.law else { unreachable!("contacts have cones") };
             let r = Factors::of_contact(settings.scaling, w, h);
-            for (k, row) in contact_rows(settings, mu, u, lambda, [soft, 0.0, 0.0], r).into_iter().enumerate()
-            {
-                s.h[i + k] = row.residual;
-                s.scale[i + k] = row.scale;
-                s.compliance.diagonal[i + k] = row.compliance;
-                s.known[i + k] = row.known;
-                s.value[i + k] = row.value;
-            }
+            contact_rows(settings, mu, u, lambda, [soft, 0.0, 0.0], r).put(s, i);
         }
         // Joints and springs                                                 (47)
         for (k, soft) in m.soft.iter().enumerate() {

@@ -4,7 +4,7 @@
 //! ones. Where dofs are coupled through A, the rows are those of the Delassus matrix W, and `u_c = W λ + q` always.
 
 use super::iteration::{Equations, Iterate};
-use super::rows::{Factors, bounded_rows, contact_rows};
+use super::rows::{ContactRows, Factors, bounded_rows, contact_rows};
 use super::schur::Schur;
 use super::settings::{Derivative, Finish, NewtonSettings, Start};
 use crate::contact::law::RoundLaw;
@@ -291,6 +291,7 @@ impl<T: Real> Equations<T> for Frozen<T> {
         s.known.resize(rows, T::ZERO);
         s.value.resize(rows, T::ZERO);
         s.compliance.reset(rows);
+        s.coupling.clear();
         for c in 0..self.law.len() {
             let three = |x: &[T]| [x[3 * c], x[3 * c + 1], x[3 * c + 2]];
             let (u, lambda, softness) = (three(&self.u), three(&x.lambda), three(&self.softness));
@@ -302,17 +303,11 @@ impl<T: Real> Equations<T> for Frozen<T> {
                 }
                 RoundLaw::Rows(bounds) => {
                     let r = Factors::of_bounds(self.settings.scaling, w, self.h);
-                    bounded_rows(&self.settings, &bounds, u, lambda, softness, r)
+                    let rows = bounded_rows(&self.settings, &bounds, u, lambda, softness, r);
+                    ContactRows { rows, pair: None, coupling: None }
                 }
             };
-            for (k, row) in block.into_iter().enumerate() {
-                let i = 3 * c + k;
-                s.h[i] = row.residual;
-                s.scale[i] = row.scale;
-                s.compliance.diagonal[i] = row.compliance;
-                s.known[i] = row.known;
-                s.value[i] = row.value;
-            }
+            block.put(s, 3 * c);
         }
         // g = A u − b − Jᵀλ, with the rows as the momentum balance has them.
         s.g.resize(self.b.len(), T::ZERO);

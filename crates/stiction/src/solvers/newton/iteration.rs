@@ -1,5 +1,6 @@
 //! The Newton loop (51), Algorithm 1: what is solved is behind [`Equations`], how is in [`NewtonSettings`].
 
+use super::coupling::Coupling;
 use super::linear::LinearSolver;
 use super::schur::Schur;
 use super::settings::{Breakdown, NewtonSettings, StepRule};
@@ -92,6 +93,8 @@ pub struct Newton<T> {
     /// The linear solver.
     pub linear: LinearSolver<T>,
     stiffness: Stiffness<T>,
+    coupling: Coupling<T>,
+    zero: Vec<T>,
     b: Vec<T>,
     du: Vec<T>,
     dl: Vec<T>,
@@ -101,6 +104,10 @@ pub struct Newton<T> {
 
 /// Most times that ε is made larger where a solve breaks down.
 const MOST_SHIFTS: i32 = 4;
+/// [`StepRule::Trusting`] shortens steps after which the error is so many times that before, by this, at most so often.
+const FAR_OFF: f64 = 3.0;
+const SHORTER: f64 = 0.3;
+const MOST_SHORTER: usize = 4;
 /// Shares of the step that [`StepRule::BestOfFour`] tries.
 const SHARES: [f64; 4] = [1.0, 0.75, 0.5, 0.25];
 
@@ -117,6 +124,8 @@ impl<T: Real> Newton<T> {
         let (mut step, mut share) = (0.0, 0.0);
         // The smallest error that counted as progress, and when it was reached.
         let (mut least, mut since) = (f64::INFINITY, 0);
+        let mut before = f64::INFINITY;
+        let mut shortened = 0;
         loop {
             let clock = std::time::Instant::now();
             eq.linearize(x, &mut self.system);
@@ -132,6 +141,17 @@ impl<T: Real> Newton<T> {
                 step,
                 share,
             });
+            // A step that leads far off is shortened.
+            if settings.step == StepRule::Trusting
+                && shortened < MOST_SHORTER
+                && (did.error > FAR_OFF * before || did.error.is_nan())
+            {
+                shortened += 1;
+                share *= SHORTER;
+                self.advance(x, share);
+                continue;
+            }
+            shortened = 0;
             // Judging is no part of the method; the last iterate is linearised for that alone.
             let looked = clock.elapsed().as_secs_f64();
             did.judging += looked - assembled;
@@ -172,6 +192,24 @@ impl<T: Real> Newton<T> {
                 };
                 did.factorizations += usize::from(direct);
             }
+            if !solved.broken && !s.coupling.is_empty() {
+                // Δu too, so that both forms go on alike.
+                if !stiff {
+                    s.velocity_step(&self.dl, &mut self.du);
+                }
+                let (linear, stiffness) = (&mut self.linear, &mut self.stiffness);
+                solved.iterations += self.coupling.solve(s, (&mut self.du, &mut self.dl), |s, h, du, dl| {
+                    if stiff {
+                        self.zero.resize(du.len(), T::ZERO);
+                        return stiffness.solve_again(s, &self.zero, h, &settings.linear, du, dl).iterations;
+                    }
+                    self.b.clear();
+                    self.b.extend(h.iter().map(|h| -*h));
+                    let solved = linear.solve_again(s, &self.b, dl, &settings.linear);
+                    s.pushed(dl, du);
+                    solved.iterations
+                });
+            }
             did.solving += clock.elapsed().as_secs_f64();
             did.linear += solved.iterations;
             did.factorizations += usize::from(direct);
@@ -181,7 +219,7 @@ impl<T: Real> Newton<T> {
                 return did;
             }
             // Δu = H⁻¹(JᵀD Δλ − g)                                           (60)
-            if !stiff {
+            if !stiff && s.coupling.is_empty() {
                 s.velocity_step(&self.dl, &mut self.du);
             }
             // λ += t Δλ, u += t Δu                                           (61), (62)
@@ -191,10 +229,16 @@ impl<T: Real> Newton<T> {
                     self.advance(x, t);
                     t
                 }
+                StepRule::Trusting => {
+                    let t = if did.error <= 0.5 * before { 1.0 } else { 0.75 };
+                    self.advance(x, t);
+                    t
+                }
                 StepRule::LineSearch(most) => self.search(eq, x, merit, most, &mut did),
                 StepRule::BestOfFour => self.best_of_four(eq, x),
             };
             step = share * largest(&self.du).max(largest(&self.dl));
+            before = did.error;
             eq.moved(&self.from, x, &mut self.system);
         }
     }

@@ -26,6 +26,7 @@
 //!
 //! [`SolverKind`]: super::SolverKind
 
+mod coupling;
 pub mod friction;
 mod frozen;
 pub mod iteration;
@@ -42,8 +43,8 @@ pub use iteration::{Equations, Iterate, Look, Loop, Newton};
 pub use linear::{LinearMethod, LinearSettings, PreconditionerKind, Product};
 pub use ncp::NcpFunction;
 pub use settings::{
-    Breakdown, Derivative, Fallback, Finish, IslandRule, NewtonSettings, Regularization, Scaling, Start,
-    StepRule,
+    Breakdown, Derivative, Fallback, Finish, FrictionRows, IslandRule, NewtonSettings, Regularization,
+    Scaling, Start, StepRule,
 };
 pub use stiffness::SystemForm;
 
@@ -69,6 +70,7 @@ pub struct NonsmoothNewton {
 /// What is tried in turn under [`Fallback::Vary`].
 const ATTEMPTS: &[fn(NewtonSettings) -> NewtonSettings] = &[
     |s| s,
+    |s| NewtonSettings { friction: FrictionRows::Compliance, step: StepRule::Fixed(0.75), ..s },
     |s| NewtonSettings { ncp: NcpFunction::MinimumMap, start: Start::Zero, ..s },
     |s| NewtonSettings { step: StepRule::Fixed(0.3), start: Start::Free, ..s },
 ];

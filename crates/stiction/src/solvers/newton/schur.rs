@@ -3,9 +3,9 @@
 //! Rows are stored unscaled; D holds what the NCP function does to row and column (1 for equations, 0 for rows that are
 //! switched off). H is block diagonal: 6×6 for bodies, 3×3 for particles.
 
-use super::linear::Product;
+use super::linear::{Product, invert};
 use super::settings::Regularization;
-use crate::linalg::{Real, SparseRows};
+use crate::linalg::{Mat3, Real, SparseRows};
 
 /// A block-diagonal matrix and its inverse, over blocks of consecutive dofs.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +15,13 @@ pub struct BlockMass<T> {
     of_dof: Vec<u32>,
     value: Vec<T>,
     inverse: Vec<T>,
+    /// Blocks of six whose halves do not know each other.
+    apart: Vec<bool>,
+}
+
+/// True where rows 0 to 2 and 3 to 5 of a 6×6 matrix do not couple.
+fn apart(values: &[f64]) -> bool {
+    (0..3).all(|r| (3..6).all(|c| values[6 * r + c] == 0.0 && values[6 * c + r] == 0.0))
 }
 
 impl<T: Real> BlockMass<T> {
@@ -24,6 +31,7 @@ impl<T: Real> BlockMass<T> {
         self.of_dof.clear();
         self.value.clear();
         self.inverse.clear();
+        self.apart.clear();
     }
 
     /// Number of dofs.
@@ -38,6 +46,21 @@ impl<T: Real> BlockMass<T> {
         self.value.extend(values.iter().map(|v| T::of(*v)));
         let at = self.inverse.len();
         self.inverse.resize(at + n * n, T::ZERO);
+        // Bodies: translation and rotation apart. Two inverses of 3×3.
+        if n == 6 && apart(values) {
+            for part in [0, 3] {
+                let entry = |r: usize, c: usize| values[6 * (part + r) + part + c];
+                let m = Mat3::from_cols_array(&std::array::from_fn(|k| entry(k % 3, k / 3))).inverse();
+                for (c, column) in [m.x_axis, m.y_axis, m.z_axis].into_iter().enumerate() {
+                    for r in 0..3 {
+                        self.inverse[at + 6 * (part + r) + part + c] = T::of(column[r]);
+                    }
+                }
+            }
+            self.apart.push(true);
+            return;
+        }
+        self.apart.push(false);
         let mut column = [0.0; 6];
         for c in 0..n {
             column[..n].fill(0.0);
@@ -66,11 +89,15 @@ impl<T: Real> BlockMass<T> {
         out.push(self.dofs() as u32);
     }
 
-    /// Entries of row `i` of H.
-    pub fn row(&self, i: usize, out: &mut Vec<(usize, T)>) {
-        let (d, n, at) = self.blocks[self.of_dof[i] as usize];
-        let (d, n, at) = (d as usize, n as usize, at as usize);
-        out.extend((0..n).map(|c| (d + c, self.value[at + (i - d) * n + c])));
+    /// The block that a dof is part of.
+    pub fn block_of(&self, dof: usize) -> u32 {
+        self.of_dof[dof]
+    }
+
+    /// Values of block `b`, row-major.
+    pub fn block(&self, b: usize) -> &[T] {
+        let (_, n, at) = self.blocks[b];
+        &self.value[at as usize..(at + n * n) as usize]
     }
 
     fn product(&self, matrix: &[T], x: &[T], y: &mut [T]) {
@@ -104,6 +131,19 @@ fn times_block<T: Real, const N: usize>(row: &[T], block: &[T], out: &mut [T]) {
     out.copy_from_slice(&sum);
 }
 
+/// The same for a block of six whose halves do not couple.
+fn times_halves<T: Real>(row: &[T], block: &[T], out: &mut [T]) {
+    for half in [0, 3] {
+        for c in half..half + 3 {
+            let mut sum = T::ZERO;
+            for r in half..half + 3 {
+                sum += row[r] * block[6 * r + c];
+            }
+            out[c] = sum;
+        }
+    }
+}
+
 /// C: a diagonal, and dense blocks for the strains of elements.
 #[derive(Clone, Debug, Default)]
 pub struct Compliance<T> {
@@ -113,6 +153,8 @@ pub struct Compliance<T> {
     blocks: Vec<(u32, u32, u32)>,
     of_row: Vec<u32>,
     value: Vec<T>,
+    /// Their inverses.
+    inverse: Vec<T>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -124,15 +166,25 @@ impl<T: Real> Compliance<T> {
         self.diagonal.resize(rows, T::ZERO);
         self.blocks.clear();
         self.value.clear();
+        self.inverse.clear();
         self.of_row.clear();
     }
 
-    /// Adds a dense block at `first`; rows that have one must not have diagonal entries too.
-    pub fn push_block<const N: usize>(&mut self, first: usize, values: &[[T; N]; N]) {
+    /// Adds a dense block at `first` with its inverse; rows that have one must not have diagonal entries too.
+    pub fn push_block<const N: usize>(&mut self, first: usize, values: &[[T; N]; N], inverse: &[[T; N]; N]) {
         self.of_row.resize(self.diagonal.len(), NONE);
         self.blocks.push((first as u32, N as u32, self.value.len() as u32));
         self.of_row[first..first + N].fill(self.blocks.len() as u32 - 1);
         self.value.extend(values.iter().flatten());
+        self.inverse.extend(inverse.iter().flatten());
+    }
+
+    /// The dense block that row `i` is part of: its width and inverse.
+    fn dense(&self, i: usize) -> Option<(usize, &[T])> {
+        let b = *self.of_row.get(i).filter(|b| **b != NONE)?;
+        let (_, n, at) = self.blocks[b as usize];
+        let (n, at) = (n as usize, at as usize);
+        Some((n, &self.inverse[at..at + n * n]))
     }
 
     fn entry(&self, i: usize, j: usize) -> T {
@@ -185,6 +237,9 @@ pub struct Schur<T> {
     pub known: Vec<T>,
     /// First row of each block of rows, and the number of rows at the end.
     pub blocks: Vec<u32>,
+    /// What the symmetric matrix leaves out: normal rows i, whose Δλ also acts on the rows i + 1 and i + 2 by these
+    /// factors [1/kg].
+    pub coupling: Vec<(u32, [T; 2])>,
     jh: SparseRows<T>,
     w: Option<SparseRows<T>>,
     /// Diagonal of W = J H⁻¹ Jᵀ.
@@ -223,10 +278,12 @@ impl<T: Real> Schur<T> {
             let to = self.jh.row_mut(i).1;
             let (mut k, mut diagonal) = (0, T::ZERO);
             while k < columns.len() {
-                let (_, n, at) = self.mass.blocks[self.mass.of_dof[columns[k] as usize] as usize];
+                let block = self.mass.of_dof[columns[k] as usize] as usize;
+                let (_, n, at) = self.mass.blocks[block];
                 let (n, at) = (n as usize, at as usize);
                 let (row, to) = (&values[k..k + n], &mut to[k..k + n]);
                 match n {
+                    6 if self.mass.apart[block] => times_halves(row, &self.mass.inverse[at..at + 36], to),
                     3 => times_block::<T, 3>(row, &self.mass.inverse[at..at + 9], to),
                     _ => times_block::<T, 6>(row, &self.mass.inverse[at..at + 36], to),
                 }
@@ -252,9 +309,12 @@ impl<T: Real> Schur<T> {
             self.w = None;
         }
         self.shift.clear();
-        self.shift.extend(self.w_diagonal.iter().map(|d| match epsilon {
+        let compliance = &self.compliance;
+        self.shift.extend(self.w_diagonal.iter().enumerate().map(|(i, d)| match epsilon {
             Regularization::Absolute(e) => T::of(e),
             Regularization::Relative(e) => T::of(e) * *d,
+            Regularization::Floor(_) if compliance.dense(i).is_some() => T::ZERO,
+            Regularization::Floor(e) => (T::of(e) * *d - compliance.diagonal[i]).larger(T::ZERO),
         }));
     }
 
@@ -282,6 +342,26 @@ impl<T: Real> Schur<T> {
     /// First row and width of a block of rows.
     pub fn block(&self, b: usize) -> (usize, usize) {
         (self.blocks[b] as usize, (self.blocks[b + 1] - self.blocks[b]) as usize)
+    }
+
+    /// Inverse of C with its shift for the rows from `first` on that it couples, into `out`; their number, or none where
+    /// they are hard.
+    pub fn stiffness(&self, first: usize, out: &mut Vec<T>) -> Option<usize> {
+        out.clear();
+        let Some((n, inverse)) = self.compliance.dense(first) else {
+            // Rows of one contact may differ by any factor: friction of one that carries almost nothing is all but free.
+            let c = self.compliance.diagonal[first] + self.shift[first];
+            out.push(T::ONE / c);
+            return (c > T::ZERO && out[0].is_number()).then_some(1);
+        };
+        if self.shift[first..first + n].iter().all(|s| *s == T::ZERO) {
+            out.extend_from_slice(inverse);
+            return out.iter().all(|x| x.is_number()).then_some(n);
+        }
+        for i in first..first + n {
+            out.extend((first..first + n).map(|j| self.entry(i, j, T::ZERO)));
+        }
+        invert(out, n).then_some(n)
     }
 
     /// Entry of S within a block of rows.
@@ -360,7 +440,7 @@ impl<T: Real> Schur<T> {
         }
     }
 
-    /// Right-hand side of (59) in impulses: D J H⁻¹ g − h, with the known steps moved over.
+    /// Right-hand side of (59) in impulses: D J H⁻¹ g − h, with the known steps moved over; call it once.
     pub fn right_side(&mut self, b: &mut Vec<T>) {
         b.clear();
         let any = self.known.iter().any(|k| *k != T::ZERO);
@@ -402,6 +482,18 @@ impl<T: Real> Schur<T> {
         }
         self.mass.divide(&y, du);
         self.y = y;
+    }
+
+    /// Δu = H⁻¹JᵀD Δλ.
+    pub fn pushed(&self, dl: &[T], du: &mut [T]) {
+        if self.given {
+            return;
+        }
+        let mut y = vec![T::ZERO; du.len()];
+        for i in 0..dl.len() {
+            self.j.add_row(i, self.scale[i] * dl[i], &mut y);
+        }
+        self.mass.divide(&y, du);
     }
 
     /// L2 norm of the residual vector (g, h), the merit of Sec. 8.1.

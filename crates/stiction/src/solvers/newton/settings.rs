@@ -36,6 +36,19 @@ pub enum Derivative {
     Divided,
 }
 
+/// How friction becomes rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FrictionRows {
+    /// u_t + W λ_f = 0 with W held while differentiating (36), (37): a fixed point, which converges slowly where contacts
+    /// slide slowly, by D μλ_n/(D μλ_n + |u_t|) per iteration.
+    #[default]
+    Compliance,
+    /// Complementarity of slip and friction along the direction of sliding, differentiated exactly but for μλ_n, which is
+    /// held so that the matrix stays symmetric (ours).
+    Sliding,
+}
+
 /// How far along the Newton step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -46,6 +59,9 @@ pub enum StepRule {
     /// friction.
     #[doc(alias = "backtracking")]
     LineSearch(usize),
+    /// Whole steps while the velocity measure falls to half or less, ¾ after a step that did less, and shorter ones where it
+    /// rises to three times what it was (ours).
+    Trusting,
     /// The best of 1, ¾, ½ and ¼ by the velocity measure of the answer that they lead to.
     BestOfFour,
 }
@@ -58,6 +74,9 @@ pub enum Regularization {
     Absolute(f64),
     /// ε times the diagonal of J H⁻¹ Jᵀ, which has no unit.
     Relative(f64),
+    /// As much as brings C_ii to ε times the diagonal of J H⁻¹ Jᵀ: rows that are soft enough get nothing. In the stiffness
+    /// form (64), where ε counts as compliance, a shift of stiff elements would slow their convergence to linear.
+    Floor(f64),
 }
 
 /// What happens when a linear solve breaks down.
@@ -134,6 +153,8 @@ pub struct NewtonSettings {
     /// error in a null mode of redundant contacts is multiplied by 1 − t (1 + r/W): beyond t (1 + r/W) = 2 it grows.
     /// 0.5 keeps it below ⅛ at t = ¾.
     pub friction_bound: f64,
+    /// Rows of friction.
+    pub friction: FrictionRows,
     /// Treatment of the NCP derivative.
     pub derivative: Derivative,
     /// Guard of the friction compliance.
@@ -155,7 +176,7 @@ pub struct NewtonSettings {
     pub islands: IslandRule,
     /// What is returned.
     pub finish: Finish,
-    /// What happens when the iterations end without an answer; needs [`Finish::Consistent`].
+    /// What happens when the iterations end without an answer; on frozen problems it needs [`Finish::Consistent`].
     pub fallback: Fallback,
 }
 
@@ -168,6 +189,7 @@ impl Default for NewtonSettings {
             ncp: NcpFunction::FischerBurmeister,
             scaling: Scaling::EffectiveMass,
             friction_bound: f64::INFINITY,
+            friction: FrictionRows::Compliance,
             derivative: Derivative::Literal,
             cone_guard: ConeGuard::Project,
             step: StepRule::Fixed(0.75),
@@ -189,19 +211,22 @@ impl Regularization {
         match self {
             Regularization::Absolute(e) => Regularization::Absolute(e * factor),
             Regularization::Relative(e) => Regularization::Relative(e * factor),
+            Regularization::Floor(e) => Regularization::Floor(e * factor),
         }
     }
 }
 
 impl NewtonSettings {
-    /// What converges where the paper's settings do not: bounded friction scaling, rows divided by α, ε relative, islands
-    /// apart, warm start, direct solves and an answer that is consistent and judged.
+    /// What converges where the paper's settings do not: friction differentiated exactly, rows divided by α, whole steps where
+    /// they pay, ε relative, islands apart, warm start, direct solves and an answer that is consistent and judged.
     pub fn robust() -> NewtonSettings {
         NewtonSettings {
             iterations: 300,
             tolerance: 1e-8,
             patience: 40,
+            friction: FrictionRows::Sliding,
             friction_bound: 0.5,
+            step: StepRule::Trusting,
             derivative: Derivative::Divided,
             regularization: Regularization::Relative(1e-9),
             breakdown: Breakdown::Regularize,

@@ -10,7 +10,7 @@ use crate::scene::Owner;
 
 /// A point that is let go slides on (17) with k_t this many times larger. With k_t itself it would start at zero friction,
 /// its neighbours would be overloaded and let go in turn, and at k_n ≤ 1e3 nothing would ever hold.
-pub(super) const RELEASED: f64 = 1e3;
+pub(super) const RELEASED: f64 = 50.0;
 /// Rounds in which points may begin to stick.
 const ROUNDS_OF_HOLDING: usize = 4;
 /// Most rounds of letting go.
@@ -25,9 +25,13 @@ impl System {
         step: usize,
         report: &mut Newton,
     ) -> Result<(), StepError> {
-        if self.settings.friction != FrictionModel::Hybrid {
-            self.newton(from, d, step, 1.0, report)?;
-            return Ok(());
+        match self.settings.friction {
+            FrictionModel::Hybrid => {}
+            FrictionModel::Sqp => return self.solve_sqp(from, d, step, report),
+            FrictionModel::Linear | FrictionModel::Tanh => {
+                self.newton(from, d, step, 1.0, report)?;
+                return Ok(());
+            }
         }
         let loose = self.settings.tolerance.sqrt() / self.settings.tolerance;
         if from.stuck.is_empty() {
@@ -40,9 +44,10 @@ impl System {
         let (mut solved, mut goal) = (true, loose);
         for round in 0..MOST_ROUNDS {
             if round > 0 || !warm {
+                let gone = round > 0 && self.let_go();
                 // Points begin to stick in the first rounds only, so that none comes and goes.
                 let more = round < ROUNDS_OF_HOLDING && self.hold_what_sticks();
-                if !more && (round == 0 || !self.let_go()) {
+                if !more && !gone {
                     break;
                 }
             }
@@ -90,7 +95,7 @@ impl System {
             }
             let n = s.normal(&self.sites.obstacles[s.obstacle], &a, &b);
             let slip = a.v - n * n.dot(a.v);
-            let limit = self.sites.pairs[s.pair].mu1 * self.settings.stiffness * -gap;
+            let limit = self.sites.pairs[s.pair].mu1 * self.normal_force(k, &a, &b);
             if kt * slip.length() < limit {
                 self.held[node.index()] = Some((n, k as u32));
                 any = true;

@@ -14,10 +14,12 @@ pub enum FrictionModel {
     Tanh,
     /// (17), with points of soft bodies that stick held by constraints (4.3).
     Hybrid,
+    /// Hard constraints on nodes that touch planes, friction lagged (15): for comparison, without derivatives.
+    Sqp,
 }
 
 impl FrictionModel {
-    /// All of them.
+    /// Those that can be differentiated.
     pub const ALL: [FrictionModel; 3] = [FrictionModel::Linear, FrictionModel::Tanh, FrictionModel::Hybrid];
 
     /// Name in tables and on the command line.
@@ -26,6 +28,7 @@ impl FrictionModel {
             FrictionModel::Linear => "linear",
             FrictionModel::Tanh => "tanh",
             FrictionModel::Hybrid => "hybrid",
+            FrictionModel::Sqp => "sqp",
         }
     }
 }
@@ -70,6 +73,8 @@ pub struct ContactLaw {
     pub damping: ContactDamping,
     /// Time step [s]: k_t = k_n h.
     pub h: f64,
+    /// Depth over which the normal stiffness grows from zero to k_n [m]; zero for (16).
+    pub onset: f64,
     /// Friction is left to a constraint.
     pub frictionless: bool,
 }
@@ -102,6 +107,13 @@ pub fn tanh_over_x(s: f64) -> (f64, f64) {
 }
 
 impl ContactLaw {
+    /// Depth that the spring feels: p − ε/2, and p²/(2 ε) while p is below the onset ε. Without a kink at p = 0 the rebound
+    /// hardly depends on where in a step contact begins.
+    fn depth<const N: usize>(&self, p: Dual<N>) -> Dual<N> {
+        let e = self.onset;
+        if p.x < e { p * p * Dual::constant(0.5 / e) } else { p - Dual::constant(0.5 * e) }
+    }
+
     /// Normal force magnitude without the printed damping [N], and all of the normal force; none where g ≥ 0.
     pub fn normal<const N: usize>(
         &self,
@@ -112,7 +124,7 @@ impl ContactLaw {
         if g.x >= 0.0 {
             return None;
         }
-        let spring = -(c.stiffness * g);
+        let spring = c.stiffness * self.depth(-g);
         match self.damping {
             ContactDamping::None => Some((spring, spring)),
             ContactDamping::HuntCrossley(_) => {
@@ -176,7 +188,7 @@ impl ContactLaw {
                 let (f, df) = tanh_over_x(s.x);
                 -slip.scaled(kt * s.chain(f, df))
             }
-            FrictionModel::Linear | FrictionModel::Hybrid => {
+            FrictionModel::Linear | FrictionModel::Hybrid | FrictionModel::Sqp => {
                 let speed = slip.length();
                 if kt.x * speed.x < most.x { -slip.scaled(kt) } else { -slip.scaled(most * speed.recip()) }
             }
@@ -204,8 +216,8 @@ mod tests {
                 [ContactDamping::None, ContactDamping::HuntCrossley(0.0), ContactDamping::Printed(0.0)]
             {
                 for direction in [None, Some(Vec3::new(0.2, 0.9, 0.1))] {
-                    for h in [1e-4, 1e-2, 1.0] {
-                        let law = ContactLaw { friction, damping, h, frictionless: false };
+                    for (h, onset) in [(1e-4, 0.0), (1e-2, 0.02), (1.0, 0.005)] {
+                        let law = ContactLaw { friction, damping, h, onset, frictionless: false };
                         let f = force(&law, base, direction).unwrap();
                         for i in 0..8 {
                             let e = 1e-6 * base[i].abs();
@@ -226,8 +238,8 @@ mod tests {
 
     #[test]
     fn friction_has_its_limits() {
-        let law =
-            |friction| ContactLaw { friction, damping: ContactDamping::None, h: 0.01, frictionless: false };
+        let damping = ContactDamping::None;
+        let law = |friction| ContactLaw { friction, damping, h: 0.01, onset: 0.0, frictionless: false };
         let at = |friction, speed: f64| {
             let c = Coefficients::<0> {
                 stiffness: Dual::constant(1e3),

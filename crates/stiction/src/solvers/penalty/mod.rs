@@ -5,8 +5,9 @@
 //! | residual r(q) of BDF1 and BDF2 (1) and its Jacobian | `residual.rs`, weights and history in [`bdf`] |
 //! | Newton with a line search on ‖r‖ (3.1) | [`System::step`] in `newton.rs` |
 //! | normal force (16), friction (17), (18), damping (21) | [`law`] |
-//! | contact points and obstacles (10) | [`site`] |
+//! | contact points and obstacles (10) | [`site`]; soft surfaces among themselves `patch.rs` |
 //! | hybrid static friction (4.3) | `hybrid.rs` |
+//! | hard constraints for comparison (15) | `sqp.rs` |
 //! | springs, hinges, motors (23)–(26) | `joint.rs`, springs in `elements.rs` |
 //! | sensitivities and adjoint (2)–(9) | [`crate::diff`] |
 //!
@@ -29,8 +30,10 @@ mod hybrid;
 mod joint;
 pub mod law;
 mod newton;
+mod patch;
 mod residual;
 pub mod site;
+mod sqp;
 mod stepper;
 mod system;
 
@@ -58,6 +61,9 @@ pub struct Settings {
     pub friction: FrictionModel,
     /// Normal stiffness k_n of one contact point [N/m]; k_t = k_n h.
     pub stiffness: f64,
+    /// Depth over which the normal stiffness grows from zero to k_n [m]. Zero is the paper's law (16), whose kink makes
+    /// objectives rough; about the way that is made in a step, v h, makes them smooth.
+    pub onset: f64,
     /// Normal damping.
     pub damping: ContactDamping,
     /// Stiffness k_c of rigid rows of joints [N/m]; rows of angles have k_c times the length of the joint squared.
@@ -74,10 +80,44 @@ impl Default for Settings {
             scheme: Bdf::One,
             friction: FrictionModel::Linear,
             stiffness: 1e3,
+            onset: 0.0,
             damping: ContactDamping::None,
             joint_stiffness: 1e5,
             tolerance: 1e-10,
             max_iterations: 60,
+        }
+    }
+}
+
+/// What a scene says about [`Settings`]; the rest is as [`Settings::for_model`] chooses.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Chosen {
+    /// Time discretisation.
+    pub scheme: Option<Bdf>,
+    /// Friction law.
+    pub friction: Option<FrictionModel>,
+    /// Normal stiffness [N/m].
+    pub stiffness: Option<f64>,
+    /// Onset of the normal stiffness [m].
+    pub onset: Option<f64>,
+    /// Normal damping.
+    pub damping: Option<ContactDamping>,
+    /// Stiffness of joints [N/m].
+    pub joint_stiffness: Option<f64>,
+}
+
+impl Chosen {
+    /// Settings for a model.
+    pub fn settings(&self, model: &crate::scene::Model) -> Settings {
+        let s = Settings::for_model(model);
+        Settings {
+            scheme: self.scheme.unwrap_or(s.scheme),
+            friction: self.friction.unwrap_or(s.friction),
+            stiffness: self.stiffness.unwrap_or(s.stiffness),
+            onset: self.onset.unwrap_or(s.onset),
+            damping: self.damping.unwrap_or(s.damping),
+            joint_stiffness: self.joint_stiffness.unwrap_or(s.joint_stiffness),
+            ..s
         }
     }
 }

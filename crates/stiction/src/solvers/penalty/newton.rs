@@ -38,7 +38,7 @@ pub struct Newton {
 
 impl System {
     /// ‖r‖₂ [N] that counts as solved: a share of the weight, or of what cancels where that is all numbers can tell.
-    fn targets_of_residual(&self) -> (f64, f64) {
+    pub(super) fn targets_of_residual(&self) -> (f64, f64) {
         let g = self.model.gravity.length();
         let masses = self.model.bodies.iter().filter(|b| b.block.is_some()).map(|b| b.mass);
         let weight: f64 = masses.chain(self.model.nodes.iter().map(|n| n.mass)).sum::<f64>() * g.max(1.0);
@@ -50,6 +50,7 @@ impl System {
     /// One step from a phase: fills `to`. `step` counts from zero and chooses the values of controls.
     pub fn step(&mut self, from: &Phase, step: usize, to: &mut Phase) -> Result<Newton, StepError> {
         self.apply_controls(step);
+        self.find_patches(&from.state);
         self.held.fill(None);
         self.released.fill(false);
         let g = self.model.gravity;
@@ -65,8 +66,8 @@ impl System {
         let mut newton = Newton::default();
         self.solve(from, &mut d, step, &mut newton)?;
         newton.contacts = self.contacts;
-        newton.stuck =
-            self.held.iter().enumerate().filter_map(|(n, h)| Some((n as u32, h.as_ref()?.1))).collect();
+        let stuck = self.held.iter().enumerate().filter_map(|(n, h)| Some((n as u32, h.as_ref()?.1)));
+        newton.stuck = stuck.collect();
         let let_go = self.released.iter().enumerate().filter(|(_, r)| **r);
         newton.released = let_go.map(|(k, _)| k as u32).collect();
         to.state.clone_from(&self.there);
@@ -74,12 +75,15 @@ impl System {
         to.u.clone_from(&from.w);
         to.e = d;
         to.stuck.clone_from(&newton.stuck);
+        // Hard constraints are tried again whether their nodes stick or slide.
+        to.stuck.extend(self.sliding());
         Ok(newton)
     }
 
     /// Evaluates and factors the step from `from` to `to` as it was solved.
     pub(crate) fn linearize(&mut self, from: &Phase, to: &Phase, step: usize, newton: &Newton) -> bool {
         self.apply_controls(step);
+        self.find_patches(&from.state);
         self.recall(&to.state, newton);
         self.evaluate(from, &to.e, step, true);
         self.factor()

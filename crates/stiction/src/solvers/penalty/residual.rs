@@ -4,7 +4,7 @@ use super::assembly::{Frame, add_part};
 use super::bdf::Phase;
 use super::control::ControlKind;
 use super::{System, elements, joint};
-use crate::linalg::{Mat3, Vec3};
+use crate::linalg::{BlockMat, Mat3, Vec3};
 use crate::scene::Owner;
 
 impl System {
@@ -68,6 +68,7 @@ impl System {
             }
         }
         self.add_sites();
+        self.add_patches();
 
         // r = M ((a₀ w + a₁ w⁻ + a₂ w⁼)/h − g) − f                                                     (1)
         let [a0, a1, a2] = self.settings.scheme.rate().map(|a| a / self.h);
@@ -98,7 +99,9 @@ impl System {
                 add_part(&mut self.gv, (block, 1), (block, 1), &(self.kin.w_by_v.turn[block] * a0));
             }
         }
+        self.read_reactions();
         self.project_held(d, matrices);
+        self.project_hard(matrices);
         self.r.iter().map(|x| x * x).sum::<f64>().sqrt()
     }
 
@@ -155,25 +158,14 @@ impl System {
             out.write_to_slice(&mut self.r[n.dof..n.dof + 3]);
             if matrices {
                 for m in [&mut self.gq, &mut self.gv] {
-                    let columns: Vec<u32> = m.columns(n.block).to_vec();
-                    for j in columns {
-                        let width = m.block(j as usize).1;
-                        let block = m.block_mut(n.block, j as usize).expect("a column of this row");
-                        for c in 0..width {
-                            let column = Vec3::new(block[c], block[width + c], block[2 * width + c]);
-                            let along = normal * normal.dot(column);
-                            for k in 0..3 {
-                                block[k * width + c] = along[k];
-                            }
-                        }
-                    }
+                    project_rows(m, n.block, |column| normal * normal.dot(column));
                 }
             }
         }
     }
 
     /// Rows of held nodes in units of their inertia.
-    fn held_scale(&self) -> impl Fn(f64) -> f64 + use<> {
+    pub(super) fn held_scale(&self) -> impl Fn(f64) -> f64 + use<> {
         let h = self.h;
         move |mass| mass / (h * h)
     }
@@ -185,6 +177,22 @@ impl System {
             let node = &self.model.nodes[k];
             let t = Mat3::IDENTITY - Mat3::from_cols(n * n.x, n * n.y, n * n.z);
             add_part(&mut self.rd, (node.block, 0), (node.block, 0), &(t * scale(node.mass)));
+        }
+        self.add_hard_rows();
+    }
+}
+
+/// Projects the three rows of a node, column by column.
+pub(super) fn project_rows(m: &mut BlockMat, row: usize, project: impl Fn(Vec3) -> Vec3) {
+    for place in 0..m.columns(row).len() {
+        let j = m.columns(row)[place] as usize;
+        let width = m.block(j).1;
+        let block = m.block_mut(row, j).expect("a column of this row");
+        for c in 0..width {
+            let column = project(Vec3::new(block[c], block[width + c], block[2 * width + c]));
+            for k in 0..3 {
+                block[k * width + c] = column[k];
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Points: nodes and particles; of rigid bodies the centres of spheres, the ends of capsules, the corners of boxes, hulls and
 //! meshes, points around the rims of cylinders. Obstacles: the shapes of all bodies, free or not, as signed distances. Edges
-//! against edges do not touch, nor do soft surfaces touch each other.
+//! against edges do not touch. How soft surfaces touch each other is in `patch.rs`.
 
 use super::Settings;
 use super::assembly::{DualFrame, Frame};
@@ -91,7 +91,8 @@ fn points(shape: &dyn Shape) -> Vec<(Vec3, f64)> {
     }
 }
 
-fn mean(f: &SurfaceFriction) -> f64 {
+/// One number for friction that may be elliptic.
+pub(super) fn mean(f: &SurfaceFriction) -> f64 {
     match *f {
         SurfaceFriction::Isotropic(mu) => mu,
         SurfaceFriction::Elliptic { mu1, mu2, .. } => (mu1 * mu2).sqrt(),
@@ -139,12 +140,7 @@ impl Sites {
                     mu = (combine(mu1, mean(&b.friction)), combine(mu2, mean(&b.friction)));
                     direction = Some((false, a.local.rotation * d));
                 }
-                let owners = if oa <= ob { (oa, ob) } else { (ob, oa) };
-                let pair = SitePair { owners, mu1: mu.0, mu2: mu.1 };
-                let pair = sites.pairs.iter().position(|p| *p == pair).unwrap_or_else(|| {
-                    sites.pairs.push(pair);
-                    sites.pairs.len() - 1
-                });
+                let pair = sites.pair_of(oa, ob, mu);
                 let obstacle = places[j].unwrap_or_else(|| {
                     sites.obstacles.push(SignedDistance::new(b));
                     sites.obstacles.len() - 1
@@ -159,6 +155,16 @@ impl Sites {
             }
         }
         sites
+    }
+
+    /// The pair with these coefficients.
+    pub(super) fn pair_of(&mut self, a: Owner, b: Owner, (mu1, mu2): (f64, f64)) -> usize {
+        let owners = if a <= b { (a, b) } else { (b, a) };
+        let pair = SitePair { owners, mu1, mu2 };
+        self.pairs.iter().position(|p| *p == pair).unwrap_or_else(|| {
+            self.pairs.push(pair);
+            self.pairs.len() - 1
+        })
     }
 
     /// Pairs of blocks that sites couple.
@@ -194,7 +200,8 @@ impl Site {
 
     /// The law of all sites.
     pub fn law(settings: &Settings, h: f64) -> ContactLaw {
-        ContactLaw { friction: settings.friction, damping: settings.damping, h, frictionless: false }
+        let Settings { friction, damping, onset, .. } = *settings;
+        ContactLaw { friction, damping, h, onset, frictionless: false }
     }
 
     /// Force on the point with the moments on both owners about their centres; nothing where they are apart.

@@ -5,7 +5,9 @@ use super::bdf::{Kinematics, Phase};
 use super::control::{Control, ControlKind};
 use super::elements::Vertices;
 use super::law::Coefficients;
+use super::patch::{Patch, SoftPair, soft_pairs};
 use super::site::{Site, Sites};
+use super::sqp::Hard;
 use super::{Settings, joint};
 use crate::coords::{BodyId, NodeId, State};
 use crate::diff::{Param, Term};
@@ -21,6 +23,14 @@ pub struct System {
     pub(crate) settings: Settings,
     pub(crate) h: f64,
     pub(crate) sites: Sites,
+    /// Soft surfaces that may touch each other.
+    pub(super) soft_pairs: Vec<SoftPair>,
+    /// Nodes near faces of other soft surfaces in this step.
+    pub(crate) patches: Vec<Patch>,
+    /// Blocks that patches couple.
+    pub(super) patch_pattern: Vec<(u32, u32)>,
+    /// Blocks that everything else couples.
+    pub(super) pattern: Vec<(u32, u32)>,
     /// M of translations and nodes; rotations have their momentum in w.
     pub(crate) mass: BlockMat,
     pub(crate) asm: Assembly,
@@ -50,6 +60,8 @@ pub struct System {
     pub(crate) held: Vec<Option<(Vec3, u32)>>,
     /// Sites that were let go in this step and slide.
     pub(crate) released: Vec<bool>,
+    /// Per node: the plane that a hard constraint keeps it on.
+    pub(super) hard: Vec<Option<Hard>>,
     pub(crate) contacts: usize,
 }
 
@@ -69,7 +81,8 @@ impl System {
                 return Err(SceneError::new(format!("soft body `{}`", s.name), text));
             }
         }
-        let sites = Sites::of(&model);
+        let mut sites = Sites::of(&model);
+        let soft_pairs = soft_pairs(&model, &mut sites);
         let mut pairs = [Solids::pattern(&model), Slender::pattern(&model), sites.pattern(&model)].concat();
         let block = |b: BodyId| model.bodies[b.index()].block.map(|k| k as u32);
         pairs.extend(model.joints.iter().filter_map(|j| Some((block(j.a?)?, block(j.b)?))));
@@ -97,6 +110,11 @@ impl System {
             controls: Vec::new(),
             held: vec![None; model.nodes.len()],
             released: vec![false; sites.all.len()],
+            hard: vec![None; model.nodes.len()],
+            soft_pairs,
+            patches: Vec::new(),
+            patch_pattern: Vec::new(),
+            pattern: pairs,
             contacts: 0,
             sites,
             model,
@@ -180,8 +198,12 @@ impl System {
 
     /// Coefficients of a site; with N = 28 the last four variables are μ₁, μ₂, stiffness and damping.
     pub(crate) fn coefficients<const N: usize>(&self, site: usize) -> Coefficients<N> {
-        let s = &self.sites.all[site];
-        let pair = &self.sites.pairs[s.pair];
+        self.pair_coefficients(self.sites.all[site].pair)
+    }
+
+    /// Coefficients of a pair, with the same variables.
+    pub(super) fn pair_coefficients<const N: usize>(&self, pair: usize) -> Coefficients<N> {
+        let pair = &self.sites.pairs[pair];
         let at = |x: f64, k: usize| if N == 28 { Dual::variable(x, 24 + k) } else { Dual::constant(x) };
         // μ₁ of round friction is all there is; both grow together.
         Coefficients {
@@ -200,6 +222,9 @@ impl System {
         fb: &Frame,
     ) -> Option<[(Frame, usize, DualVec<N>, DualVec<N>); 2]> {
         let s = &self.sites.all[site];
+        if self.is_hard(site) {
+            return None;
+        }
         let at_b = fa.variables();
         let mut law = Site::law(&self.settings, self.h);
         let is_held =
@@ -259,6 +284,27 @@ impl System {
                 for c in 0..count {
                     term.dq.push((dof + c, sign * n.dot(force.by(at + c))));
                     term.dv.push((dof + c, sign * n.dot(force.by(at + count + c))));
+                }
+            }
+        }
+        for p in &self.patches {
+            let (a, b) = p.owners(&self.model);
+            let sign = match (a == on, b == on) {
+                (true, _) if by.is_none_or(|o| o == b) => 1.0,
+                (_, true) if by.is_none_or(|o| o == a) => -1.0,
+                _ => continue,
+            };
+            let Some(sides) = self.patch_force::<28>(state, p) else { continue };
+            let force = &sides[0].2;
+            term.value += sign * n.dot(force.value());
+            let by = |i: usize| sign * n.dot(force.by(24 + i));
+            let mu = (Param::Friction(p.pair), by(0) + by(1));
+            term.contact.extend([mu, (Param::ContactStiffness, by(2)), (Param::ContactDamping, by(3))]);
+            for (frame, at, ..) in &sides {
+                let Some((_, dof)) = frame.dofs else { continue };
+                for c in 0..3 {
+                    term.dq.push((dof + c, sign * n.dot(force.by(at + c))));
+                    term.dv.push((dof + c, sign * n.dot(force.by(at + 3 + c))));
                 }
             }
         }

@@ -60,6 +60,65 @@ impl<T: Real> BlockRows<T> {
         }
     }
 
+    /// Zeros on the pattern that couples the blocks of each group with each other; `first` as in [`gather`](BlockRows::gather).
+    pub fn set_pattern<'a>(&mut self, first: &[u32], groups: impl Iterator<Item = &'a [u32]>) {
+        self.first.clear();
+        self.first.extend_from_slice(first);
+        let mut near: Vec<Vec<u32>> = (0..self.blocks()).map(|i| vec![i as u32]).collect();
+        for group in groups {
+            group.iter().for_each(|&i| near[i as usize].extend_from_slice(group));
+        }
+        self.row.clear();
+        self.row.push(0);
+        self.column.clear();
+        self.place.clear();
+        let mut values = 0;
+        for (i, near) in near.iter_mut().enumerate() {
+            near.sort_unstable();
+            near.dedup();
+            for &j in &*near {
+                self.column.push(j);
+                self.place.push(values as u32);
+                values += self.rows_of(i).len() * self.rows_of(j as usize).len();
+            }
+            self.row.push(self.column.len() as u32);
+        }
+        self.value.clear();
+        self.value.resize(values, T::ZERO);
+    }
+
+    /// Keeps the pattern, with zeros.
+    pub fn zero(&mut self) {
+        self.value.fill(T::ZERO);
+    }
+
+    /// Place of the entry (i, j), which must be part of the pattern.
+    pub fn entry(&self, i: usize, j: usize) -> usize {
+        let e = self.entries(i);
+        e.start + self.column[e].partition_point(|c| (*c as usize) < j)
+    }
+
+    /// Values of entry `e` of block row `i`, to be written.
+    pub fn block_mut(&mut self, i: usize, e: usize) -> &mut [T] {
+        let (at, n) = (self.place[e] as usize, self.rows_of(i).len() * self.rows_of(self.column(e)).len());
+        &mut self.value[at..at + n]
+    }
+
+    /// The same row by row.
+    pub fn write_rows(&self, out: &mut SparseRows<T>) {
+        out.clear();
+        for i in 0..self.blocks() {
+            for r in 0..self.rows_of(i).len() {
+                for e in self.entries(i) {
+                    let to = self.rows_of(self.column(e));
+                    let line = &self.block(i, e)[r * to.len()..(r + 1) * to.len()];
+                    to.zip(line).for_each(|(c, v)| out.push(c, *v));
+                }
+                out.end_row();
+            }
+        }
+    }
+
     /// Number of block rows.
     pub fn blocks(&self) -> usize {
         self.first.len().saturating_sub(1)

@@ -190,6 +190,25 @@ impl<T: Real> LinearSolver<T> {
 
     /// Solves S x = b from x = 0.
     pub fn solve(&mut self, s: &Schur<T>, b: &[T], x: &mut [T], settings: &LinearSettings) -> LinearReport {
+        if let Some(kind) = settings.method.direct() {
+            let Some(w) = s.assembled() else { return LinearReport { iterations: 0, broken: true } };
+            if !self.direct.factor(kind, w, |i, j, v| s.entry(i, j, v)) {
+                return LinearReport { iterations: 0, broken: true };
+            }
+        } else {
+            self.preconditioner.prepare(s, settings.preconditioner);
+        }
+        self.solve_again(s, b, x, settings)
+    }
+
+    /// Solves with the matrix of the last [`solve`](LinearSolver::solve), whose factors or preconditioner are kept.
+    pub fn solve_again(
+        &mut self,
+        s: &Schur<T>,
+        b: &[T],
+        x: &mut [T],
+        settings: &LinearSettings,
+    ) -> LinearReport {
         x.fill(T::ZERO);
         for w in &mut self.work {
             w.clear();
@@ -198,17 +217,11 @@ impl<T: Real> LinearSolver<T> {
         if let Some(history) = &mut self.history {
             history.clear();
         }
-        if let Some(kind) = settings.method.direct() {
-            let Some(w) = s.assembled() else { return LinearReport { iterations: 0, broken: true } };
-            let ok = self.direct.factor(kind, w, |i, j, v| s.entry(i, j, v));
-            if ok {
-                x.copy_from_slice(b);
-                self.direct.solve(x);
-            }
-            let broken = !ok || x.iter().any(|x| !x.is_number());
-            return LinearReport { iterations: 0, broken };
+        if settings.method.is_direct() {
+            x.copy_from_slice(b);
+            self.direct.solve(x);
+            return LinearReport { iterations: 0, broken: x.iter().any(|x| !x.is_number()) };
         }
-        self.preconditioner.prepare(s, settings.preconditioner);
         let run = Run {
             s,
             b,

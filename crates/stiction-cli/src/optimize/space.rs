@@ -1,0 +1,173 @@
+//! The numbers that are searched, and how they set parameters: scalars one to one, controls by knots in time.
+
+use super::{axis_of, owner};
+use crate::failure::{Result, error};
+use serde::Deserialize;
+use stiction::coords::Anchor;
+use stiction::diff::{Param, ParamSet, smoothness};
+use stiction::scene::Owner;
+use stiction::solvers::penalty::{Control, ControlKind, System};
+
+/// A `[[control]]` table: a number per step, straight between knots.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Drive {
+    /// `force`, `torque`, `motor` or `spring-end`.
+    kind: String,
+    /// A body, soft body or particle; a joint with a motor; a spring that the world holds.
+    of: String,
+    axis: Option<String>,
+    /// Steps between knots.
+    #[serde(default = "five")]
+    every: usize,
+    #[serde(default)]
+    start: f64,
+    min: Option<f64>,
+    max: Option<f64>,
+    /// β of Σ β² (x_{k+1} − x_k)²/2 over its knots.
+    #[serde(default)]
+    smoothness: f64,
+}
+
+fn five() -> usize {
+    5
+}
+
+/// p = B x.
+#[derive(Default)]
+pub struct Space {
+    /// Parameters in the order of B's rows.
+    pub params: Vec<Param>,
+    /// A name for every x.
+    pub names: Vec<String>,
+    /// Where the search starts.
+    pub start: Vec<f64>,
+    /// Bounds of x.
+    pub bounds: Vec<(f64, f64)>,
+    /// Columns of B: (parameter, weight).
+    columns: Vec<Vec<(usize, f64)>>,
+    /// Places of x that follow each other in time, and how smooth they should be.
+    series: Vec<(Vec<usize>, f64)>,
+}
+
+impl Space {
+    /// Adds a parameter that is searched itself; name and start follow once the parameters are known.
+    pub fn add(&mut self, param: Param, bounds: (f64, f64)) {
+        self.columns.push(vec![(self.params.len(), 1.0)]);
+        self.params.push(param);
+        self.bounds.push(bounds);
+    }
+
+    /// Names and present values of the parameters added so far.
+    pub fn read(&mut self, system: &System, set: &ParamSet, starts: &[Option<f64>]) {
+        for (i, start) in starts.iter().enumerate() {
+            self.names.push(set.params[i].describe(system));
+            self.start.push(start.unwrap_or(set.start[i]));
+        }
+    }
+
+    /// Adds the knots of a control over `steps` steps, and the control to the system.
+    pub fn drive(&mut self, system: &mut System, d: &Drive, steps: usize) -> Result<()> {
+        let kind = control(system, d)?;
+        if d.every == 0 || d.every > steps {
+            return Err(error(
+                format!("control of `{}`: `every` is {}", d.of, d.every),
+                "choose between one and `steps`",
+            ));
+        }
+        let c = system.controls.len();
+        system.controls.push(Control { kind, values: vec![d.start; steps] });
+        let first = self.params.len();
+        self.params.extend((0..steps).map(|i| Param::Control(c, i)));
+        let count = steps.div_ceil(d.every);
+        let places = self.columns.len()..self.columns.len() + count;
+        self.series.push((places.collect(), d.smoothness));
+        for k in 1..=count {
+            // A hat about the knot; the last one holds to the end.
+            let weight = |i: usize| {
+                let at = (i + 1) as f64 / d.every as f64 - k as f64;
+                if k == 1 && at < 0.0 { 1.0 } else { (1.0 - at.abs()).max(0.0) }
+            };
+            let hat = (0..steps).map(|i| (first + i, weight(i))).filter(|x| x.1 > 0.0);
+            self.columns.push(hat.collect());
+            let axis = d.axis.as_deref().map_or(String::new(), |a| format!(" {a}"));
+            self.names.push(format!("{}{axis} of `{}` at step {}", d.kind, d.of, (k * d.every).min(steps)));
+            self.start.push(d.start);
+            self.bounds.push((d.min.unwrap_or(f64::NEG_INFINITY), d.max.unwrap_or(f64::INFINITY)));
+        }
+        Ok(())
+    }
+
+    /// Values of the parameters.
+    pub fn values(&self, x: &[f64]) -> Vec<f64> {
+        let mut p = vec![0.0; self.params.len()];
+        for (column, x) in self.columns.iter().zip(x) {
+            column.iter().for_each(|(i, w)| p[*i] += w * x);
+        }
+        p
+    }
+
+    /// Bᵀ g.
+    pub fn pull(&self, g: &[f64]) -> Vec<f64> {
+        self.columns.iter().map(|c| c.iter().map(|(i, w)| w * g[*i]).sum()).collect()
+    }
+
+    /// Columns of B.
+    pub fn directions(&self) -> Vec<Vec<f64>> {
+        let dense = |c: &Vec<(usize, f64)>| {
+            let mut d = vec![0.0; self.params.len()];
+            c.iter().for_each(|(i, w)| d[*i] += w);
+            d
+        };
+        self.columns.iter().map(dense).collect()
+    }
+
+    /// Residuals that ask for smooth controls, with their rows by x.
+    pub fn smoothness(&self, x: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
+        let (mut values, mut rows) = (Vec::new(), Vec::new());
+        for (places, beta) in self.series.iter().filter(|s| s.1 > 0.0) {
+            let (v, r) = smoothness(x, std::slice::from_ref(places), *beta);
+            values.extend(v);
+            rows.extend(r);
+        }
+        (values, rows)
+    }
+}
+
+fn control(system: &System, d: &Drive) -> Result<ControlKind> {
+    let model = system.model();
+    let axis = || match &d.axis {
+        Some(a) => axis_of(a),
+        None => Err(error(format!("control `{}` needs `axis`", d.kind), "add it to the table")),
+    };
+    let unknown = |what: &str| error(format!("there is no {what} `{}`", d.of), "name one of the scene");
+    Ok(match d.kind.as_str() {
+        "force" => ControlKind::Force(owner(model, &d.of)?, axis()?),
+        "torque" => match owner(model, &d.of)? {
+            Owner::Body(b) => ControlKind::Torque(b, axis()?),
+            _ => return Err(error("torques act on rigid bodies", "use `force`")),
+        },
+        "motor" => {
+            let joint = model.joints.iter().position(|j| j.name == d.of && j.motor.is_some());
+            ControlKind::Motor(joint.ok_or_else(|| unknown("joint with a motor"))?)
+        }
+        "spring-end" => {
+            let spring = model.springs.iter().position(|s| s.name == d.of);
+            let spring = spring.ok_or_else(|| unknown("spring"))?;
+            let ends = &model.springs[spring].ends;
+            let world = |e: &Vec<(Anchor, f64)>| e.iter().all(|a| matches!(a.0, Anchor::World { .. }));
+            let end = ends.iter().position(world);
+            let end = end.ok_or_else(|| {
+                error(
+                    format!("spring `{}` has no end that the world holds", d.of),
+                    "move the other end's body",
+                )
+            })?;
+            ControlKind::SpringEnd(spring, end, axis()?)
+        }
+        other => {
+            let list = "force, torque, motor, spring-end";
+            return Err(error(format!("there is no control `{other}`"), format!("it is one of {list}")));
+        }
+    })
+}
