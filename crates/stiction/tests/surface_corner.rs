@@ -181,14 +181,14 @@ fn ridges_that_turn_through_parallel() {
         Collider::new(&model).detect(&model, &model.initial, 0.01, &mut contacts);
         // Vertices touch at the ends of the ridges, and ridges cross the diagonals of faces beside them.
         let ridges = contacts.iter().filter(|c| c.point.x.abs() < 0.08 && c.gap < 1.1 * GAP);
-        let ridges: Vec<_> = ridges.cloned().collect();
+        let ridges: Vec<_> = ridges.copied().collect();
         assert_eq!(
             ridges.len(),
             1,
             "turned by {turn}: {:?}",
             contacts.iter().map(|c| (c.point, c.gap, c.normal())).collect::<Vec<_>>()
         );
-        ridges[0].clone()
+        ridges[0]
     };
     let mut last = ridge(-0.1);
     assert!((last.point.x - 0.03).abs() < 1e-9, "where they cross: {}", last.point);
