@@ -139,6 +139,8 @@ pub struct Settings {
     pub patient: bool,
     /// When rows are released.
     pub signs: Signs,
+    /// Contacts that slide back by less than ε₂, whose switch is postponed, go on with a force that follows μ λ.
+    pub creeping: bool,
     /// The preconditioner.
     pub preconditioner: Preconditioner,
     /// What the preconditioner keeps of A.
@@ -168,6 +170,7 @@ impl Settings {
             interval: Interval::LogSquared,
             patient: false,
             signs: Signs::Printed,
+            creeping: true,
             preconditioner: Preconditioner::Full,
             diagonal: Diagonal::Entries,
             cone: Cone::Round,
@@ -277,8 +280,9 @@ impl ContactSolver for ConjugateResidual {
         let scales = stop::Scales { h: p.h, least: p.velocity_scale };
         let mut settings = self.settings;
         if direct {
-            // Rigid bodies have copies in plenty whose multipliers mean nothing one by one, and few iterations.
-            (settings.signs, settings.patient) = (Signs::Printed, false);
+            // Rigid bodies have copies in plenty whose multipliers mean nothing one by one, and few iterations; what creeps
+            // among them does so for long.
+            (settings.signs, settings.patient, settings.creeping) = (Signs::Printed, false, false);
         }
         let mut report = self.engine.solve(&settings, &sys, scales, &mut x.v, &mut self.lambda, trace);
         report.islands = usize::from(p.contacts() > 0);

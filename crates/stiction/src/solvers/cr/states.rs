@@ -51,6 +51,8 @@ pub(super) struct Strictness {
     pub slack: f64,
     /// What counts against a violation.
     pub signs: Signs,
+    /// A contact that slides back goes on sliding up to this [m/s].
+    pub creep: f64,
     /// Sine of ε_θ.
     pub angle: f64,
     /// α_θ.
@@ -74,15 +76,6 @@ impl Changes {
 }
 
 impl Strictness {
-    /// Reverse slip [m/s] up to which a contact goes on sliding: where the switch would be postponed (ε₂), the force goes on
-    /// following μ λ.
-    fn creep(&self) -> f64 {
-        match self.signs {
-            Signs::Printed => 0.0,
-            Signs::Weighed => self.least,
-        }
-    }
-
     /// The violation [m/s] that a row may have and still be released, where a multiplier is beyond its bound by what would move
     /// the row by `beyond` [m/s].
     fn forgiven(&self, beyond: f64) -> f64 {
@@ -279,7 +272,7 @@ impl Constraint {
             (self.row[1], self.row[2]) = (Row::High, Row::High);
             self.slide = if size > 0.0 { -force / size } else { unit(u) };
             self.last = if mu > 0.0 { size / mu } else { 0.0 };
-        } else if !sticks && mu > 0.0 && slip.dot(self.slide) <= 0.0 && slip.length() > how.creep() {
+        } else if !sticks && mu > 0.0 && slip.dot(self.slide) <= 0.0 && slip.length() > how.creep {
             // Kinetic → static (18).
             (self.row[1], self.row[2]) = (Row::Unknown, Row::Unknown);
             return slip.length();
