@@ -42,7 +42,11 @@ async function stands(page) {
     now = (await frame(page)).t;
   }
 }
-const frame = (page) => page.evaluate(() => { const v = window.stiction.views()[0]; return { t: v.frame.t, poses: [...v.frame.poses], parts: v.parts.map((p) => p.motion) }; });
+/** What is shown; right after a reset there is nothing yet. */
+const frame = async (page) => (await page.waitForFunction(() => {
+  const v = window.stiction.views()[0];
+  return v.frame && { t: v.frame.t, poses: [...v.frame.poses], parts: v.parts.map((p) => p.motion) };
+})).jsonValue();
 const reaches = (page, t) => page.waitForFunction((x) => window.stiction.views()[0].frame?.t >= x, t);
 
 /** Where the crate is and where it is seen. */
