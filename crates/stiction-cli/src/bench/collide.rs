@@ -1,5 +1,6 @@
 //! Scaling of rigid collision: piles of convex boxes, time per stage against their number.
 
+use super::soft_blocks::exponent;
 use super::{Context, Experiment, Row};
 use crate::clock::Stopwatch;
 use crate::failure::{Result, error};
@@ -75,15 +76,6 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     ctx.plot("time", &plot)?;
     ctx.csv("time", &["kind", "bodies", "contacts", "seconds", "seconds_per_contact"], &table)?;
     Ok(rows)
-}
-
-/// Slope of log time over log size, least squares.
-fn exponent(series: &[(f64, f64)]) -> f64 {
-    let n = series.len() as f64;
-    let (x, y): (Vec<f64>, Vec<f64>) = series.iter().map(|(a, b)| (a.ln(), b.ln())).unzip();
-    let (mx, my) = (x.iter().sum::<f64>() / n, y.iter().sum::<f64>() / n);
-    let top: f64 = x.iter().zip(&y).map(|(x, y)| (x - mx) * (y - my)).sum();
-    top / x.iter().map(|x| (x - mx) * (x - mx)).sum::<f64>()
 }
 
 /// Boxes, randomly turned, so near that each touches some of its neighbours; the pile grows in all directions.

@@ -1,7 +1,7 @@
 //! The collider: from a state to contacts, sorted by key. Rigid shapes and particles here, soft surfaces in `surface`.
 //!
-//! Nothing is remembered from one call to the next but buffers, so the same state gives the same contacts, bit for
-//! bit, whatever was detected before and on however many threads.
+//! Nothing is remembered from one call to the next but buffers and lists of what may be near, which are asked again, so the
+//! same state gives the same contacts, bit for bit, whatever was detected before and on however many threads.
 
 use super::Contact;
 use super::broad::Bounds;

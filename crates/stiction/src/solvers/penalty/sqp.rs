@@ -40,7 +40,10 @@ impl System {
     ) -> Result<(), StepError> {
         self.hard.fill(None);
         for &(node, site) in &from.stuck {
-            self.press(node as usize, site as usize, &from.state);
+            let s = &self.sites.all[site as usize];
+            let frame = |part| Frame::of(&self.model, &from.state, part);
+            let normal = s.normal(&self.sites.obstacles[s.obstacle], &frame(s.a), &frame(s.b));
+            self.press(node as usize, site as usize, normal);
         }
         let loose = self.settings.tolerance.sqrt() / self.settings.tolerance;
         let mut goal = loose;
@@ -61,10 +64,7 @@ impl System {
     }
 
     /// Makes a node stick to the plane of a site.
-    fn press(&mut self, node: usize, site: usize, state: &crate::coords::State) {
-        let s = &self.sites.all[site];
-        let (a, b) = (Frame::of(&self.model, state, s.a), Frame::of(&self.model, state, s.b));
-        let normal = s.normal(&self.sites.obstacles[s.obstacle], &a, &b);
+    fn press(&mut self, node: usize, site: usize, normal: Vec3) {
         self.hard[node] = Some(Hard { normal, site: site as u32, friction: None, reaction: Vec3::ZERO });
         self.held[node] = Some((normal, site as u32));
     }
@@ -72,7 +72,6 @@ impl System {
     /// New contacts, contacts that pull, and nodes that begin to slide or to stick; true when there were any.
     fn update_set(&mut self, may_return: bool) -> bool {
         let mut any = false;
-        let there = self.there.clone();
         for k in 0..self.sites.all.len() {
             let Some(node) = self.can_hold(k) else { continue };
             let s = &self.sites.all[k];
@@ -80,8 +79,9 @@ impl System {
             let mu = self.sites.pairs[s.pair].mu1;
             match &mut self.hard[node.index()] {
                 None => {
-                    if s.gap(&self.sites.obstacles[s.obstacle], &a, &b) < 0.0 {
-                        self.press(node.index(), k, &there);
+                    let obstacle = &self.sites.obstacles[s.obstacle];
+                    if s.gap(obstacle, &a, &b) < 0.0 {
+                        self.press(node.index(), k, s.normal(obstacle, &a, &b));
                         any = true;
                     }
                 }
