@@ -39,6 +39,8 @@ pub fn one_shot(operator: Operator, law: Law, gamma: f64, omega: Vec3, free: Vec
     match law {
         // Rows know nothing of each other.
         Law::Rows(b) => b.clamp(-free / g),
+        // It opens.
+        Law::Contact(_) if operator == Operator::Strict && free.x >= 0.0 => Vec3::ZERO,
         Law::Contact(friction) if g.y == g.x && g.z == g.x => project(operator, -free / g.x, friction),
         // Axes of different compliance are coupled by the cone.
         Law::Contact(friction) => {
