@@ -19,6 +19,7 @@ pub enum Operator {
 }
 
 /// ProjectFC of Alg. 2.
+#[inline]
 pub fn project(operator: Operator, x: Vec3, friction: Friction) -> Vec3 {
     match (operator, friction) {
         (Operator::Strict, Friction::Isotropic(mu)) => cone::project_strict(x, mu),
