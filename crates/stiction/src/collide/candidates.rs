@@ -31,11 +31,21 @@ pub(super) struct Surface {
     boxes: Vec<Span>,
     /// Some vertex has left its box since the lists were made.
     left: bool,
+    /// Nodes of the tree below which nothing touches anything else below it, ascending.
+    pub apart: Vec<u32>,
 }
 
 impl Surface {
     pub fn new(cover: Cover, vertices: usize) -> Surface {
-        Surface { cover, boxes: vec![Span::EMPTY; vertices], left: false }
+        Surface { cover, boxes: vec![Span::EMPTY; vertices], left: false, apart: Vec::new() }
+    }
+
+    /// Brings `apart` up to date: it is found anew with the lists, which are made anew where it no longer holds.
+    pub fn keep_apart(&mut self, holds: impl Fn(&[u32]) -> bool, find: impl Fn(&mut Vec<u32>)) {
+        self.left |= !holds(&self.apart);
+        if self.left {
+            find(&mut self.apart);
+        }
     }
 
     /// Makes sure that the boxes of the vertices in use hold their ways, grown by `need`; `way` gives where one starts and
@@ -163,11 +173,11 @@ impl Nearby {
                 leaves.push((i, j));
             }
         };
-        let (a, b) = (&surfaces[pair.0 as usize].cover.tree, &surfaces[pair.1 as usize].cover.tree);
+        let (a, b) = (&surfaces[pair.0 as usize], &surfaces[pair.1 as usize]);
         if pair.0 == pair.1 {
-            a.self_pairs(0.0, &mut found);
+            a.cover.tree.self_pairs(0.0, &a.apart, &mut found);
         } else {
-            a.pairs(b, 0.0, &mut found);
+            a.cover.tree.pairs(&b.cover.tree, 0.0, &mut found);
         }
     }
 }

@@ -371,6 +371,12 @@ impl Skin {
             || matches!(self.source, Source::Soft(id) if near(id))
     }
 
+    /// The distance at which two features of this skin, as vertices, touch [m]: none where they are near each other at rest.
+    pub fn self_thickness(&self, model: &Model, one: &[u32], two: &[u32]) -> f64 {
+        let near = |i: &u32| two.iter().any(|j| self.are_neighbours(model, *i, *j));
+        if self.thickness > 0.0 && one.iter().any(near) { 0.0 } else { 2.0 * self.thickness }
+    }
+
     /// The anchor of a weighted mean of vertices.
     pub fn anchor(&self, model: &Model, vertices: &[u32], w: &[f64]) -> Anchor {
         match self.source {

@@ -116,11 +116,53 @@ impl Tree {
         }
     }
 
-    /// Calls `found` for each pair of features of this tree whose boxes come within `reach`, each pair once.
-    pub fn self_pairs(&self, reach: f64, mut found: impl FnMut(u32, u32)) {
-        for (i, n) in self.nodes.iter().enumerate() {
+    /// Calls `found` for each pair of features of this tree whose boxes come within `reach`, each pair once; pairs below the
+    /// nodes in `but`, ascending, are left out.
+    pub fn self_pairs(&self, reach: f64, but: &[u32], mut found: impl FnMut(u32, u32)) {
+        let (mut i, mut but) = (0, but.iter().peekable());
+        while let Some(n) = self.nodes.get(i) {
+            if but.next_if(|b| **b as usize == i).is_some() {
+                i = self.end(i);
+                continue;
+            }
             if n.leaf == NONE {
                 self.between(i + 1, self, n.second as usize, reach, &mut found);
+            }
+            i += 1;
+        }
+    }
+
+    /// The first node after those below this one.
+    fn end(&self, mut node: usize) -> usize {
+        while self.nodes[node].leaf == NONE {
+            node = self.nodes[node].second as usize;
+        }
+        node + 1
+    }
+
+    /// The two nodes right below one that is no leaf.
+    pub fn children(&self, node: u32) -> Option<[u32; 2]> {
+        let n = &self.nodes[node as usize];
+        (n.leaf == NONE).then_some([node + 1, n.second])
+    }
+
+    /// Features below a node.
+    pub fn leaves(&self, node: u32) -> impl Iterator<Item = u32> {
+        let node = node as usize;
+        self.nodes[node..self.end(node)].iter().map(|n| n.leaf).filter(|l| *l != NONE)
+    }
+
+    /// Calls `found` for each largest node with at most so many features below it, with these features.
+    pub fn for_each_branch(&self, most: usize, mut found: impl FnMut(u32, &[u32])) {
+        let (mut i, mut leaves) = (0, Vec::new());
+        while i < self.nodes.len() {
+            leaves.clear();
+            leaves.extend(self.leaves(i as u32));
+            if leaves.len() <= most {
+                found(i as u32, &leaves);
+                i = self.end(i);
+            } else {
+                i += 1;
             }
         }
     }
@@ -166,7 +208,7 @@ mod tests {
             let mut tree = Tree::new(&middles);
             tree.fit(&spans);
             let (mut got, mut want) = (Vec::new(), Vec::new());
-            tree.self_pairs(0.0, |a, b| got.push((a.min(b), a.max(b))));
+            tree.self_pairs(0.0, &[], |a, b| got.push((a.min(b), a.max(b))));
             got.sort_unstable();
             for a in 0..n {
                 want.extend((a + 1..n).filter(|b| spans[a].meets(&spans[*b])).map(|b| (a as u32, b as u32)));
@@ -184,6 +226,6 @@ mod tests {
             }
             assert_eq!(got, want);
         }
-        Tree::new(&[]).self_pairs(0.0, |_, _| panic!("nothing to find"));
+        Tree::new(&[]).self_pairs(0.0, &[], |_, _| panic!("nothing to find"));
     }
 }

@@ -8,6 +8,7 @@ pub struct SymBsr {
     /// Blocks right of the diagonal of row i are `row_start[i]..row_start[i + 1]`.
     row_start: Vec<u32>,
     col: Vec<u32>,
+    /// Blocks, and an unused one: the last row of a block is read as four numbers.
     upper: Vec<[f64; 9]>,
     diagonal: Vec<[f64; 9]>,
 }
@@ -25,7 +26,7 @@ impl SymBsr {
             self.row_start.push(self.col.len() as u32);
         }
         self.upper.clear();
-        self.upper.resize(self.col.len(), [0.0; 9]);
+        self.upper.resize(self.col.len() + 1, [0.0; 9]);
         self.diagonal.clear();
         self.diagonal.resize(n, [0.0; 9]);
     }
@@ -53,12 +54,12 @@ impl SymBsr {
 
     /// The blocks right of the diagonal, row after row, to be written.
     pub fn upper_mut(&mut self) -> &mut [[f64; 9]] {
-        &mut self.upper
+        &mut self.upper[..self.col.len()]
     }
 
     /// Bytes of values and columns.
     pub fn memory(&self) -> usize {
-        72 * (self.upper.len() + self.diagonal.len()) + 4 * (self.col.len() + self.row_start.len())
+        72 * (self.col.len() + self.diagonal.len()) + 4 * (self.col.len() + self.row_start.len())
     }
 
     /// y = A x. One thread.
@@ -144,8 +145,8 @@ impl SymBsr {
         y.fill([0.0; 3]);
         tail.fill([0.0; 3]);
         #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has AVX2.
+        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+            // SAFETY: the processor has AVX2 and FMA.
             unsafe { self.mul_rows_avx2((first, last), x, y, tail) };
             return;
         }
@@ -160,11 +161,11 @@ impl SymBsr {
                 let yj = if j < last { &mut y[j - first] } else { &mut tail[j - last] };
                 for r in 0..3 {
                     for c in 0..3 {
-                        s[r][c] += m[3 * r + c] * xj[c];
+                        s[r][c] = m[3 * r + c].mul_add(xj[c], s[r][c]);
                     }
                 }
                 for c in 0..3 {
-                    yj[c] += m[c] * xi[0] + m[3 + c] * xi[1] + m[6 + c] * xi[2];
+                    yj[c] += m[6 + c].mul_add(xi[2], m[3 + c].mul_add(xi[1], m[c] * xi[0]));
                 }
             }
             self.end_row(i, &xi, &s, &mut y[i - first]);
@@ -183,7 +184,7 @@ impl SymBsr {
 
     /// The same with four lanes, of which three count; same bits.
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     fn mul_rows_avx2(
         &self,
         (first, last): (usize, usize),
@@ -192,50 +193,50 @@ impl SymBsr {
         tail: &mut [[f64; 3]],
     ) {
         use std::arch::x86_64::*;
-        /// Three numbers, and zero.
-        #[inline]
-        #[target_feature(enable = "avx2")]
-        fn load(x: &[f64; 3]) -> __m256d {
-            // SAFETY: reads the three numbers of `x`.
-            unsafe {
-                let low = _mm_loadu_pd(x.as_ptr());
-                _mm256_insertf128_pd::<1>(_mm256_castpd128_pd256(low), _mm_load_sd(x.as_ptr().add(2)))
-            }
-        }
-        /// The first three lanes.
-        #[inline]
-        #[target_feature(enable = "avx2")]
-        fn store(to: &mut [f64; 3], x: __m256d) {
-            // SAFETY: writes the three numbers of `to`.
-            unsafe {
-                _mm_storeu_pd(to.as_mut_ptr(), _mm256_castpd256_pd128(x));
-                _mm_store_sd(to.as_mut_ptr().add(2), _mm256_extractf128_pd::<1>(x));
-            }
-        }
+        /// Blocks are asked for so many bytes before they are used: several streams at once keep the processor from
+        /// foreseeing this one.
+        const AHEAD: usize = 2560;
+        let (blocks, flat) = (self.upper.as_flattened().as_ptr(), x.as_flattened().as_ptr());
         for i in first..last {
             let xi = x[i];
             let own = xi.map(|x| _mm256_set1_pd(x));
             let mut s = [_mm256_setzero_pd(); 3];
             let range = self.row_start[i] as usize..self.row_start[i + 1] as usize;
-            for (&j, m) in self.col[range.clone()].iter().zip(&self.upper[range]) {
+            for (e, &j) in range.clone().zip(&self.col[range]) {
                 let j = j as usize;
-                // SAFETY: four numbers from places 0 and 3 of nine.
-                let (r0, r1) = unsafe { (_mm256_loadu_pd(m.as_ptr()), _mm256_loadu_pd(m.as_ptr().add(3))) };
-                let r2 = load(&[m[6], m[7], m[8]]);
-                let xj = load(&x[j]);
+                assert!(0 < j && j < x.len());
                 let yj = if j < last { &mut y[j - first] } else { &mut tail[j - last] };
-                s[0] = _mm256_add_pd(s[0], _mm256_mul_pd(r0, xj));
-                s[1] = _mm256_add_pd(s[1], _mm256_mul_pd(r1, xj));
-                s[2] = _mm256_add_pd(s[2], _mm256_mul_pd(r2, xj));
-                let give = _mm256_add_pd(_mm256_mul_pd(r0, own[0]), _mm256_mul_pd(r1, own[1]));
-                let give = _mm256_add_pd(give, _mm256_mul_pd(r2, own[2]));
-                store(yj, _mm256_add_pd(load(yj), give));
+                // SAFETY: four numbers from places 0, 3 and 6 of a block, which another follows; the last number of x_{j−1} and
+                // the three of x_j. Asking for memory touches nothing.
+                let (r, xj) = unsafe {
+                    let m = blocks.add(9 * e);
+                    _mm_prefetch::<_MM_HINT_T0>(m.cast::<i8>().wrapping_add(AHEAD));
+                    let xj = _mm256_loadu_pd(flat.add(3 * j - 1));
+                    (
+                        [_mm256_loadu_pd(m), _mm256_loadu_pd(m.add(3)), _mm256_loadu_pd(m.add(6))],
+                        _mm256_permute4x64_pd::<0b00_11_10_01>(xj),
+                    )
+                };
+                for k in 0..3 {
+                    s[k] = _mm256_fmadd_pd(r[k], xj, s[k]);
+                }
+                let give = _mm256_fmadd_pd(r[1], own[1], _mm256_mul_pd(r[0], own[0]));
+                let give = _mm256_fmadd_pd(r[2], own[2], give);
+                // SAFETY: reads and writes the three numbers of y_j.
+                unsafe {
+                    let (low, high) = (yj.as_mut_ptr(), yj.as_mut_ptr().add(2));
+                    let sum = _mm_add_pd(_mm_loadu_pd(low), _mm256_castpd256_pd128(give));
+                    let last = _mm_add_sd(_mm_load_sd(high), _mm256_extractf128_pd::<1>(give));
+                    _mm_storeu_pd(low, sum);
+                    _mm_store_sd(high, last);
+                }
             }
-            let mut sums = [[0.0; 3]; 3];
+            let mut sums = [[0.0; 4]; 3];
             for r in 0..3 {
-                store(&mut sums[r], s[r]);
+                // SAFETY: writes four numbers.
+                unsafe { _mm256_storeu_pd(sums[r].as_mut_ptr(), s[r]) };
             }
-            self.end_row(i, &xi, &sums, &mut y[i - first]);
+            self.end_row(i, &xi, &sums.map(|s| [s[0], s[1], s[2]]), &mut y[i - first]);
         }
     }
 }
@@ -300,11 +301,12 @@ mod tests {
             for (j, m) in a.row(i) {
                 for r in 0..3 {
                     for c in 0..3 {
-                        s[r][c] += m[3 * r + c] * x[j][c];
+                        s[r][c] = m[3 * r + c].mul_add(x[j][c], s[r][c]);
                     }
                 }
                 for c in 0..3 {
-                    expected[j][c] += m[c] * x[i][0] + m[3 + c] * x[i][1] + m[6 + c] * x[i][2];
+                    let give = m[3 + c].mul_add(x[i][1], m[c] * x[i][0]);
+                    expected[j][c] += m[6 + c].mul_add(x[i][2], give);
                 }
             }
             a.end_row(i, &x[i], &s, &mut expected[i]);

@@ -1,5 +1,7 @@
 //! Flexible GMRES (Saad 1993) in a weighted norm.
 
+use super::wide;
+
 /// A linear system and its preconditioner, which may differ from call to call.
 pub trait LinearSystem {
     /// y = A x.
@@ -145,23 +147,31 @@ impl Fgmres {
 
 /// Σ a b in eight interleaved sums, so that it runs at the speed of memory; the order never changes.
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let (a8, a_rest) = a.as_chunks::<8>();
-    let (b8, b_rest) = b.as_chunks::<8>();
-    let mut s = [0.0; 8];
-    for (x, y) in a8.iter().zip(b8) {
-        for k in 0..8 {
-            s[k] += x[k] * y[k];
+    #[inline(always)]
+    fn run(a: &[f64], b: &[f64]) -> f64 {
+        let (a8, a_rest) = a.as_chunks::<8>();
+        let (b8, b_rest) = b.as_chunks::<8>();
+        let mut s = [0.0; 8];
+        for (x, y) in a8.iter().zip(b8) {
+            for k in 0..8 {
+                s[k] += x[k] * y[k];
+            }
         }
+        let rest: f64 = a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum();
+        ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7])) + rest
     }
-    let rest: f64 = a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum();
-    ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7])) + rest
+    wide!(run(a: &[f64], b: &[f64]) -> f64)
 }
 
 /// x += a y.
 pub fn add_scaled(x: &mut [f64], a: f64, y: &[f64]) {
-    for (x, y) in x.iter_mut().zip(y) {
-        *x += a * y;
+    #[inline(always)]
+    fn run(x: &mut [f64], a: f64, y: &[f64]) {
+        for (x, y) in x.iter_mut().zip(y) {
+            *x += a * y;
+        }
     }
+    wide!(run(x: &mut [f64], a: f64, y: &[f64]));
 }
 
 fn scale_by(x: &mut [f64], a: f64) {

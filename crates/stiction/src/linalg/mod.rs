@@ -9,6 +9,7 @@ mod dense_lu;
 pub mod dual;
 mod general_lu;
 pub mod krylov;
+pub(crate) mod lanes;
 pub mod near_symmetric;
 pub mod real;
 mod sparse_cholesky;
@@ -17,6 +18,7 @@ mod sparse_lu;
 mod sparse_rows;
 mod spatial;
 pub mod sweep32;
+mod wide;
 
 pub use block_lu::BlockLu;
 pub use block_mat::BlockMat;
@@ -31,6 +33,7 @@ pub use sparse_direct::{DirectKind, SparseDirect};
 pub use sparse_lu::SparseLu;
 pub use sparse_rows::SparseRows;
 pub use spatial::{Mat6, Vec6};
+pub(crate) use wide::wide;
 
 /// Three numbers: a point [m], a velocity [m/s], an impulse [N·s], …
 pub type Vec3 = glam::DVec3;

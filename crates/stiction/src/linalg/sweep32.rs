@@ -1,6 +1,12 @@
 //! Gauss–Seidel sweeps over 3×3 blocks in 32-bit numbers, for preconditioners: half the memory traffic, and
 //! iteration counts do not change.
 
+use super::lanes::{F4, prefetch};
+use super::wide;
+
+/// Sweeps ask for what they will read this many numbers later.
+const AHEAD: usize = 384;
+
 /// A square matrix of 3×3 blocks with both triangles stored, and inverses of its diagonal blocks.
 #[derive(Clone, Debug, Default)]
 pub struct Sweep32 {
@@ -10,8 +16,8 @@ pub struct Sweep32 {
     col: Vec<u32>,
     /// Column-major blocks, padded at the end so that a column can be read as four numbers.
     values: Vec<f32>,
-    /// Column-major (pseudo-)inverses of the diagonal blocks; zero for rows that do not move.
-    inverse: Vec<[f32; 9]>,
+    /// Columns of the (pseudo-)inverses of the diagonal blocks, and a zero below each; zero for rows that do not move.
+    inverse: Vec<[Vec4f; 3]>,
 }
 
 /// Three numbers and an unused fourth.
@@ -34,7 +40,7 @@ impl Sweep32 {
         self.values.clear();
         self.values.resize(9 * col.len() + 1, 0.0);
         self.inverse.clear();
-        self.inverse.resize(n, [0.0; 9]);
+        self.inverse.resize(n, [[0.0; 4]; 3]);
     }
 
     /// Number of block rows.
@@ -79,72 +85,105 @@ impl Sweep32 {
 
     /// Sets what stands for the inverse of the diagonal block of row `i` (column-major).
     pub fn set_inverse(&mut self, i: usize, inverse: [f32; 9]) {
-        self.inverse[i] = inverse;
+        let m = &inverse;
+        self.inverse[i] = std::array::from_fn(|c| [m[3 * c], m[3 * c + 1], m[3 * c + 2], 0.0]);
     }
 
     /// Inverts the diagonal block of row `i`; zero where it is singular.
     pub fn invert_diagonal(&mut self, i: usize) {
-        self.inverse[i] = inverse3(self.block(self.middle[i] as usize));
+        self.set_inverse(i, inverse3(self.block(self.middle[i] as usize)));
     }
 
-    /// Σ A_ij x_j over the given places.
-    fn sum(&self, range: std::ops::Range<usize>, x: &[Vec4f]) -> Vec4f {
-        let (mut a, mut b, mut c) = ([0f32; 4], [0f32; 4], [0f32; 4]);
-        let mut at = 9 * range.start;
-        for &j in &self.col[range] {
-            let m: &[f32; 10] = self.values[at..at + 10].try_into().expect("ten numbers");
-            let x = &x[j as usize];
-            for k in 0..4 {
-                a[k] += m[k] * x[0];
-                b[k] += m[3 + k] * x[1];
-                c[k] += m[6 + k] * x[2];
-            }
-            at += 9;
+    /// Σ A_ij x_j over the given places, and numbers without meaning in the fourth lane. `DOWN`: rows are visited from the
+    /// last to the first.
+    #[inline(always)]
+    fn sum<const DOWN: bool>(&self, range: std::ops::Range<usize>, x: &[Vec4f]) -> F4 {
+        let (mut a, mut b, mut c) = (F4::ZERO, F4::ZERO, F4::ZERO);
+        let values = &self.values[9 * range.start..9 * range.end + 1];
+        for (e, &j) in self.col[range].iter().enumerate() {
+            // SAFETY: `values` has nine numbers for each column and one more.
+            let m: &[f32; 10] = unsafe { &*values.as_ptr().add(9 * e).cast() };
+            let at = m.as_ptr();
+            prefetch(if DOWN { at.wrapping_sub(AHEAD) } else { at.wrapping_add(AHEAD) });
+            let column = |k: usize| F4::load(m[3 * k..3 * k + 4].try_into().expect("four numbers"));
+            let x = F4::load(&x[j as usize]).spread();
+            a = a + column(0) * x[0];
+            b = b + column(1) * x[1];
+            c = c + column(2) * x[2];
         }
-        [a[0] + b[0] + c[0], a[1] + b[1] + c[1], a[2] + b[2] + c[2], 0.0]
+        a + b + c
+    }
+
+    /// What stands for the inverse of the diagonal block of row `i`, times `r`.
+    #[inline(always)]
+    fn divide(&self, i: usize, r: F4) -> Vec4f {
+        let (m, x, mut y) = (&self.inverse[i], r.spread(), [0.0; 4]);
+        (F4::load(&m[0]) * x[0] + F4::load(&m[1]) * x[1] + F4::load(&m[2]) * x[2]).store(&mut y);
+        y
     }
 
     /// Forward sweep from zero: (D + L) x = r.
     pub fn forward(&self, r: &[Vec4f], x: &mut [Vec4f]) {
-        for i in 0..self.rows() {
-            let s = self.sum(self.row_start[i] as usize..self.middle[i] as usize, x);
-            x[i] = times(&self.inverse[i], &sub(&r[i], &s));
+        #[inline(always)]
+        fn run(a: &Sweep32, r: &[Vec4f], x: &mut [Vec4f]) {
+            for i in 0..a.rows() {
+                let s = a.sum::<false>(a.row_start[i] as usize..a.middle[i] as usize, x);
+                x[i] = a.divide(i, F4::load(&r[i]) - s);
+            }
         }
+        wide!(run(self: &Sweep32, r: &[Vec4f], x: &mut [Vec4f]));
     }
 
     /// The second half of a symmetric sweep: (D + U) z = D x in place.
     pub fn backward_half(&self, x: &mut [Vec4f]) {
-        for i in (0..self.rows()).rev() {
-            let s = self.sum(self.middle[i] as usize + 1..self.row_start[i + 1] as usize, x);
-            let d = times(&self.inverse[i], &s);
-            x[i] = sub(&x[i], &d);
+        #[inline(always)]
+        fn run(a: &Sweep32, x: &mut [Vec4f]) {
+            for i in (0..a.rows()).rev() {
+                let s = a.sum::<true>(a.middle[i] as usize + 1..a.row_start[i + 1] as usize, x);
+                let d = a.divide(i, s);
+                x[i] = sub(&x[i], &d);
+            }
         }
+        wide!(run(self: &Sweep32, x: &mut [Vec4f]));
     }
 
     /// Backward sweep from `x`: each row in turn from the last to the first.
     pub fn backward(&self, r: &[Vec4f], x: &mut [Vec4f]) {
-        for i in (0..self.rows()).rev() {
-            let left = self.sum(self.row_start[i] as usize..self.middle[i] as usize, x);
-            let right = self.sum(self.middle[i] as usize + 1..self.row_start[i + 1] as usize, x);
-            x[i] = times(&self.inverse[i], &sub(&sub(&r[i], &left), &right));
+        #[inline(always)]
+        fn run(a: &Sweep32, r: &[Vec4f], x: &mut [Vec4f]) {
+            for i in (0..a.rows()).rev() {
+                let left = a.sum::<true>(a.row_start[i] as usize..a.middle[i] as usize, x);
+                let right = a.sum::<true>(a.middle[i] as usize + 1..a.row_start[i + 1] as usize, x);
+                x[i] = a.divide(i, F4::load(&r[i]) - left - right);
+            }
         }
+        wide!(run(self: &Sweep32, r: &[Vec4f], x: &mut [Vec4f]));
     }
 
     /// The residual that [`forward`](Sweep32::forward) leaves: −U x.
     pub fn residual_after_forward(&self, x: &[Vec4f], out: &mut [Vec4f]) {
-        for i in 0..self.rows() {
-            let s = self.sum(self.middle[i] as usize + 1..self.row_start[i + 1] as usize, x);
-            out[i] = [-s[0], -s[1], -s[2], 0.0];
+        #[inline(always)]
+        fn run(a: &Sweep32, x: &[Vec4f], out: &mut [Vec4f]) {
+            for i in 0..a.rows() {
+                let s = a.sum::<false>(a.middle[i] as usize + 1..a.row_start[i + 1] as usize, x);
+                (F4::ZERO - s).store(&mut out[i]);
+                out[i][3] = 0.0;
+            }
         }
+        wide!(run(self: &Sweep32, x: &[Vec4f], out: &mut [Vec4f]));
     }
 
     /// Σ_j A_ij x_j of row `i`.
     pub fn row_product(&self, i: usize, x: &[Vec4f]) -> Vec4f {
-        self.sum(self.range(i), x)
+        let mut y = [0.0; 4];
+        self.sum::<false>(self.range(i), x).store(&mut y);
+        y[3] = 0.0;
+        y
     }
 }
 
 /// M x for a column-major block.
+#[inline(always)]
 pub fn times(m: &[f32; 9], x: &Vec4f) -> Vec4f {
     let mut y = [0.0; 4];
     for k in 0..3 {
@@ -154,6 +193,7 @@ pub fn times(m: &[f32; 9], x: &Vec4f) -> Vec4f {
 }
 
 /// Mᵀ x for a column-major block.
+#[inline(always)]
 pub fn times_transposed(m: &[f32; 9], x: &Vec4f) -> Vec4f {
     let mut y = [0.0; 4];
     for k in 0..3 {
@@ -163,6 +203,7 @@ pub fn times_transposed(m: &[f32; 9], x: &Vec4f) -> Vec4f {
 }
 
 /// a − b.
+#[inline(always)]
 pub fn sub(a: &Vec4f, b: &Vec4f) -> Vec4f {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2], 0.0]
 }

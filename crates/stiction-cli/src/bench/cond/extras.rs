@@ -1,8 +1,8 @@
-//! What belongs to one scene alone: the capstan ratio of a wound cable, and the gripper against one of finer fingers, which
+//! What belongs to one scene alone: whether the ball is held, the capstan ratio of a wound cable, and the gripper against one of finer fingers, which
 //! stands for the experiment of the paper.
 
 use super::scenes;
-use super::tables::draw_gripper;
+use super::tables::{draw_ball, draw_gripper};
 use super::trial::{DT, normal_force};
 use crate::bench::runs::{broke, simulate};
 use crate::bench::{Context, Row};
@@ -10,7 +10,7 @@ use crate::failure::Result;
 use std::f64::consts::PI;
 use stiction::elastic::Section;
 use stiction::scene::{Fixing, Force, Motion, Rod, RodHold};
-use stiction::{Body, Geometry, Quat, Scene, SolverKind, Vec3};
+use stiction::{Body, Geometry, Quat, Scene, Simulation, SolverKind, Vec3};
 
 const MU: f64 = 0.4;
 const DRUM: f64 = 0.1;
@@ -63,6 +63,27 @@ pub fn capstan(_: &mut Context) -> Result<Vec<Row>> {
                 .accept("within 5 %", (tension / expected - 1.0).abs() <= 0.05))
         })
         .collect()
+}
+
+/// Mean height of a soft body [m].
+fn height(sim: &Simulation) -> f64 {
+    let ball = &sim.model().solids[0];
+    let sum: f64 = ball.vertices.iter().map(|a| a.position(sim.model(), sim.state()).z).sum();
+    sum / ball.vertices.len() as f64
+}
+
+/// Whether the fingers lift the ball with them: all of their way but what it slips and sags.
+pub fn held_ball(ctx: &mut Context) -> Result<Vec<Row>> {
+    ctx.note("lifting the ball");
+    let (shells, steps) = ctx.pick((4, 62), (7, 62));
+    let way = 0.07;
+    let mut sim = simulate(&scenes::ball(draw_ball(0), shells), SolverKind::CondE)?;
+    let start = height(&sim);
+    for _ in 0..steps {
+        sim.step(DT).map_err(broke)?;
+    }
+    let share = (height(&sim) - start) / way;
+    Ok(vec![Row::new("COND-E: lift of the ball over that of the fingers", share, "×").at_least(0.9)])
 }
 
 /// Contact force [N] and mean place [m] of the left finger after some steps.

@@ -27,6 +27,11 @@ pub const CROSSOVER: Experiment = Experiment {
 };
 
 const DRAW: Draw = Draw { young: 75e3, poisson: 0.35, mu: 0.3 };
+/// Dofs of the paper's mat, and the tolerance with which COND-E meets the internal force error of its Table II.
+const PAPER_DOFS: f64 = 4438.0;
+const TABLE_TWO: f64 = 3e-3;
+/// Exponents are judged over this range of sizes at least.
+const DECADE: f64 = 10.0;
 /// Steps that are looked at: the mat lies flat, and its edge is up.
 const SAMPLED: [usize; 2] = [4, 12];
 
@@ -44,11 +49,18 @@ fn scaling(ctx: &mut Context) -> Result<Vec<Row>> {
         let dofs = samples[0].dofs();
         ctx.note(&format!("{dofs} dofs"));
         let printed = CondSettings { stop: theta, ..CondSettings::default() };
+        // The same update per dof at every size; that of the paper at its own.
+        let mean = Stop::Update(1e-4 * (dofs as f64 / PAPER_DOFS).sqrt());
+        let per_dof = CondSettings { stop: mean, ..CondSettings::default() };
         let fixed = CondSettings { stop: Stop::Update(0.0), max_iterations: 50, ..printed };
         let mut all = vec![
             Contestant::cond("COND, θ = 1e-4", printed),
             Contestant::cond("COND, 50 iterations", fixed),
-            Contestant::cond_e("COND-E, error 1e-3", CondESettings { tolerance: 1e-3, ..Default::default() }),
+            Contestant::cond("COND, θ per dof", per_dof),
+            Contestant::cond_e(
+                "COND-E",
+                CondESettings { tolerance: TABLE_TWO, recycle: 10, ..Default::default() },
+            ),
             Contestant::kind(SolverKind::Exact, 1e-3, None),
         ];
         if dofs <= most_apgd {
@@ -79,19 +91,25 @@ fn scaling(ctx: &mut Context) -> Result<Vec<Row>> {
     for (name, curve) in &curves {
         plot.add(name, Mark::Line, curve.clone());
         let row = Row::new(format!("{name}: exponent of time"), exponent(curve), "");
+        let is_long = curve[curve.len() - 1].0 >= DECADE * curve[0].0;
         rows.push(match name.as_str() {
             "COND, θ = 1e-4" => row
                 .against("0.9997")
                 .at_most(1.2)
-                .because("θ bounds a norm over all dofs, so that more of them take more iterations (rows above)"),
+                .because("θ bounds a norm over all dofs, so that more of them take more iterations; and a diagonal W needs more of them on a finer mesh whatever it is stopped by (rows above)"),
+            "COND, θ per dof" => row.against("0.9997").because(
+                "the waves of a finer mesh take a diagonal W more iterations (rows above): about as many as nodes along an edge",
+            ),
             "COND, 50 iterations" => row.against("0.9997").at_most(1.05).because(
                 "one iteration is linear; out of cache memory is slower than in it, which adds to the exponent",
             ),
-            "COND-E, error 1e-3" => row.at_most(1.05).because("on a sheet one cell thick the lattices follow only in part: iterations grow (rows above), and from ten thousand dofs on COND as printed is faster"),
-            "apgd" => row.against("1.470").at_least(1.25).because(
+            "COND-E" => row.against("0.9997").at_most(1.05).because(
+                "iterations hardly grow (rows above), but its matrices in 32 and 64 bits leave the cache between ten and twenty thousand dofs",
+            ),
+            "apgd" if is_long => row.against("1.470").at_least(1.25).because(
                 "the factor of a flat mat grows like n log n, and with it a solve; its making like n^1.5 counts once per step",
             ),
-            "pgs" => row.against("2.473").at_least(2.0),
+            "pgs" if is_long => row.against("2.473").at_least(2.0),
             _ => row,
         });
     }

@@ -180,8 +180,12 @@ fn chebyshev(ctx: &mut Context) -> Result<Vec<Row>> {
     for k in 0..4 {
         let mut all: Vec<Contestant> = Vec::new();
         let mut one = None;
-        // The gripper takes as long as the others together.
-        let seeds = if ctx.quick || k == 3 { 1 } else { 5 };
+        // A trial of the gripper takes longer than twenty of the mat.
+        let seeds = match k {
+            _ if ctx.quick => 1,
+            3 => 3,
+            _ => 20,
+        };
         for seed in 0..seeds {
             let [mat, ball, cable, gripper] = four(seed, ctx.quick);
             let o = [mat, ball, cable, gripper].into_iter().nth(k).expect("four scenes");
@@ -221,7 +225,6 @@ fn chebyshev(ctx: &mut Context) -> Result<Vec<Row>> {
                 .because("θ ends the plain iteration early: its updates are small because it is slow"),
         );
         let row = Row::new(format!("{name}: reduction at an error of {}", o.error), true_plain / true_fast, "×")
-            .at_least(2.0)
             .because(format!(
                 "{true_plain:.0} and {true_fast:.0} iterations of at most {}; {} and {} of {} steps did not get there",
                 o.most, all[2].sum.failed, all[3].sum.failed, all[3].sum.steps

@@ -163,10 +163,9 @@ impl<'a> Query<'a> {
         }
     }
 
-    /// Thickness between two vertices of one body that are near each other at rest counts for nothing.
+    /// Thickness between two features, as vertices.
     fn thickness(&self, is_self: bool, one: &[u32], two: &[u32]) -> f64 {
-        let near = |i: &u32| two.iter().any(|j| self.a.skin.are_neighbours(self.model, *i, *j));
-        if is_self && self.thickness > 0.0 && one.iter().any(near) { 0.0 } else { self.thickness }
+        if is_self { self.a.skin.self_thickness(self.model, one, two) } else { self.thickness }
     }
 
     fn vertex_face(&self, v: u32, f: u32, is_self: bool, touching: &mut usize) -> Option<Hit> {

@@ -19,11 +19,11 @@
 //! and at least a fifth of what d₀ is above the thickness. So whatever moves without an impact ends up apart, to the
 //! last digit. Features that touch already (d₀ at rounding) cannot be kept apart and are counted instead.
 
+mod firm;
 mod hits;
 mod patch;
 
 use super::candidates::{Candidates, Surface};
-use super::cover::Cover;
 use super::material::rule;
 use super::skin::{Skin, Source};
 use super::solid::Solid;
@@ -82,10 +82,9 @@ impl Continuous {
                 }
             }
         }
-        let surface = |p: &Patch| Surface::new(Cover::new(&p.skin, &p.x), p.x.len());
         Continuous {
             shared: patches.iter().map(|p| p.x.len()).sum::<usize>() >= SHARED_VERTICES,
-            candidates: Candidates::new(patches.iter().map(surface).collect()),
+            candidates: Candidates::new(patches.iter_mut().map(|p| p.surface(model)).collect()),
             patches,
             planes,
             jobs: Vec::new(),

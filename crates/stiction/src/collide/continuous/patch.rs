@@ -1,6 +1,8 @@
 //! A surface: where its vertices start, and where a motion leads them.
 
+use super::firm::Firm;
 use crate::collide::candidates::{Left, Surface};
+use crate::collide::cover::Cover;
 use crate::collide::skin::{Skin, Source};
 use crate::collide::tree::Span;
 use crate::coords::State;
@@ -20,6 +22,8 @@ pub(super) struct Patch {
     ways: Vec<Span>,
     pub leaf_ways: Vec<Span>,
     used: Vec<u32>,
+    /// Which of its parts cannot touch themselves, where it may.
+    firm: Option<Firm>,
     /// It has dofs, or follows a path.
     pub moves: bool,
 }
@@ -34,6 +38,7 @@ impl Patch {
         skin.positions(model, &model.initial, &mut x);
         Patch {
             used: skin.points(),
+            firm: None,
             end: x.clone(),
             ways: vec![Span::EMPTY; x.len()],
             leaf_ways: Vec::new(),
@@ -46,6 +51,19 @@ impl Patch {
             skin,
             x,
         }
+    }
+
+    /// The surface of the patch, for the lists of candidates.
+    pub fn surface(&mut self, model: &Model) -> Surface {
+        let cover = Cover::new(&self.skin, &self.x);
+        if let (Source::Soft(id), true) = (self.skin.source, self.skin.self_contact) {
+            let rest = &model.solids[id.index()].rest;
+            let separation = super::separation(&self.skin, &self.skin);
+            let reach = |one: &[u32], two: &[u32]| self.skin.self_thickness(model, one, two) + separation;
+            let most = 2.0 * self.skin.thickness + separation;
+            self.firm = Some(Firm::new(&self.skin, &cover, rest, reach, most));
+        }
+        Surface::new(cover, self.x.len())
     }
 
     /// Loose boxes hold what the present velocities ask for.
@@ -69,6 +87,12 @@ impl Patch {
         let need = self.skin.thickness + super::SEPARATION * self.skin.size;
         let way = |k: u32| [self.x[k as usize], self.end[k as usize]];
         surface.hold(&self.used, (need, LOOSE * self.skin.size), left, way);
+        if let Some(firm) = &self.firm {
+            surface.keep_apart(
+                |nodes| firm.vouches_for(nodes, &self.x, &self.end),
+                |nodes| firm.select(&self.x, &self.end, nodes),
+            );
+        }
     }
 
     /// The box of the ways of some vertices.

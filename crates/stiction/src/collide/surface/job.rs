@@ -108,7 +108,7 @@ impl Job {
                 self.meet(one, field, list.pair, (i, j), reach);
             };
             if one.is_self {
-                covers[0].tree.self_pairs(widest, &mut meet);
+                covers[0].tree.self_pairs(widest, &[], &mut meet);
             } else {
                 covers[0].tree.pairs(&covers[1].tree, widest, &mut meet);
             }

@@ -3,8 +3,8 @@
 //! All take the iterate v and its image v** = G(v) and replace v. Chebyshev and Nesterov see the sequence only; Anderson
 //! mixes the last images so that their moves cancel best, in the norm of the given weights.
 
-use crate::linalg::Cholesky;
 use crate::linalg::krylov::{add_scaled, dot};
+use crate::linalg::{Cholesky, wide};
 
 /// How the fixed point is accelerated.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,8 +89,30 @@ impl Accelerator {
         moved
     }
 
-    /// v⁺ = ν (u (v** − v) + v − v_before) + v_before, (38) with the under-relaxation u.
-    fn chebyshev(&mut self, c: Chebyshev, v: &mut [f64], image: &[f64]) -> f64 {
+    /// [`advance`](Accelerator::advance) with the image v** = v − W r of a residual r, which is written to `image`.
+    /// Chebyshev's method reads every vector once.
+    pub fn descend(
+        &mut self,
+        kind: Acceleration,
+        v: &mut [f64],
+        (w, r): (&[f64], &[f64]),
+        image: &mut [f64],
+    ) -> f64 {
+        let Acceleration::Chebyshev(c) = kind else {
+            for ((image, v), (w, r)) in image.iter_mut().zip(&*v).zip(w.iter().zip(r)) {
+                *image = v - w * r;
+            }
+            return self.advance(kind, v, image);
+        };
+        self.l += 1;
+        let factors = self.factors(c);
+        let moved = chebyshev_from(v, w, r, image, &mut self.before, factors);
+        self.moves = [moved, self.moves[0]];
+        moved
+    }
+
+    /// ν and the under-relaxation of this iteration.
+    fn factors(&mut self, c: Chebyshev) -> (f64, f64) {
         // ϱ = ‖v − v_before‖/‖v_before − v_before²‖ (39)
         let rho = if self.moves[1] > 0.0 { self.moves[0] / self.moves[1] } else { 0.0 };
         let rho2 = rho.min(c.radius_cap).powi(2);
@@ -101,19 +123,12 @@ impl Accelerator {
         } else {
             4.0 / (4.0 - rho2 * self.nu)
         };
-        let relaxation = if self.l < c.slow_start { 1.0 } else { c.relaxation };
-        // Four sums, so that no addition waits for the last.
-        let mut sum = [0.0; 4];
-        let all = v.chunks_mut(4).zip(image.chunks(4)).zip(self.before.chunks_mut(4));
-        for ((v, image), before) in all {
-            for (((sum, v), image), before) in sum.iter_mut().zip(v).zip(image).zip(before) {
-                let next = self.nu * (relaxation * (image - *v) + *v - *before) + *before;
-                *sum += (next - *v) * (next - *v);
-                *before = *v;
-                *v = next;
-            }
-        }
-        (sum[0] + sum[1] + sum[2] + sum[3]).sqrt()
+        (self.nu, if self.l < c.slow_start { 1.0 } else { c.relaxation })
+    }
+
+    fn chebyshev(&mut self, c: Chebyshev, v: &mut [f64], image: &[f64]) -> f64 {
+        let factors = self.factors(c);
+        chebyshev(v, image, &mut self.before, factors)
     }
 
     /// v⁺ = y + β (y − y_before), y the image; β = 0 where the step opposes the last one.
@@ -142,6 +157,74 @@ impl Accelerator {
     }
 }
 
+/// v⁺ = ν (u (v** − v) + v − v_before) + v_before, (38) with the under-relaxation u, and the square of the move.
+#[inline(always)]
+fn semi_iteration((nu, relaxation): (f64, f64), v: f64, image: f64, before: f64) -> (f64, f64) {
+    let next = nu * (relaxation * (image - v) + v - before) + before;
+    (next, (next - v) * (next - v))
+}
+
+/// Chebyshev's step from an image. Returns the length of the move.
+fn chebyshev(v: &mut [f64], image: &[f64], before: &mut [f64], factors: (f64, f64)) -> f64 {
+    #[inline(always)]
+    fn run(v: &mut [f64], image: &[f64], before: &mut [f64], factors: (f64, f64)) -> f64 {
+        // Four sums, so that no addition waits for the last.
+        let mut sum = [0.0; 4];
+        for ((v, image), before) in v.chunks_mut(4).zip(image.chunks(4)).zip(before.chunks_mut(4)) {
+            for (((sum, v), image), before) in sum.iter_mut().zip(v).zip(image).zip(before) {
+                let (next, square) = semi_iteration(factors, *v, *image, *before);
+                *sum += square;
+                *before = *v;
+                *v = next;
+            }
+        }
+        (sum[0] + sum[1] + sum[2] + sum[3]).sqrt()
+    }
+    wide!(run(v: &mut [f64], image: &[f64], before: &mut [f64], factors: (f64, f64)) -> f64)
+}
+
+/// The same with the image v − W r, which is written to `image`.
+fn chebyshev_from(
+    v: &mut [f64],
+    w: &[f64],
+    r: &[f64],
+    image: &mut [f64],
+    before: &mut [f64],
+    factors: (f64, f64),
+) -> f64 {
+    #[inline(always)]
+    fn run(
+        v: &mut [f64],
+        w: &[f64],
+        r: &[f64],
+        image: &mut [f64],
+        before: &mut [f64],
+        factors: (f64, f64),
+    ) -> f64 {
+        let n = v.len();
+        let (w, r, image, before) = (&w[..n], &r[..n], &mut image[..n], &mut before[..n]);
+        let mut sum = [0.0; 4];
+        let mut one = |i: usize, sum: &mut f64| {
+            image[i] = v[i] - w[i] * r[i];
+            let (next, square) = semi_iteration(factors, v[i], image[i], before[i]);
+            *sum += square;
+            before[i] = v[i];
+            v[i] = next;
+        };
+        let whole = n / 4 * 4;
+        for i in (0..whole).step_by(4) {
+            for k in 0..4 {
+                one(i + k, &mut sum[k]);
+            }
+        }
+        for i in whole..n {
+            one(i, &mut sum[i - whole]);
+        }
+        (sum[0] + sum[1] + sum[2] + sum[3]).sqrt()
+    }
+    wide!(run(v: &mut [f64], w: &[f64], r: &[f64], image: &mut [f64], before: &mut [f64], factors: (f64, f64)) -> f64)
+}
+
 fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
 }
@@ -150,6 +233,8 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 const MIX_SHIFT: f64 = 1e-12;
 /// Mixing weights whose sizes add up to more than this are not trusted: the oldest images are dropped.
 const WILD: f64 = 1e6;
+/// Numbers of a vector that are worked on at once.
+const PIECE: usize = 1024;
 
 /// Anderson's method: v ← Σ γ v** with Σ γ = 1 and the least ‖Σ γ (v** − v)‖.
 #[derive(Default)]
@@ -190,16 +275,28 @@ impl Anderson {
         moved.clear();
         moved.extend(image.iter().zip(v.iter()).zip(&self.weight).map(|((y, v), w)| (y - v) * w));
         for &p in &self.order {
-            let s = dot(&self.moved[p], &self.moved[place]);
-            self.gram[p * self.memory + place] = s;
-            self.gram[place * self.memory + p] = s;
+            self.gram[p * self.memory + place] = 0.0;
+        }
+        // Piece by piece, so that what is used several times stays near.
+        let pieces = |n: usize| (0..n).step_by(PIECE).map(move |at| at..n.min(at + PIECE));
+        for piece in pieces(v.len()) {
+            let new = &self.moved[place][piece.clone()];
+            for &p in &self.order {
+                self.gram[p * self.memory + place] += dot(&self.moved[p][piece.clone()], new);
+            }
+        }
+        for &p in &self.order {
+            self.gram[place * self.memory + p] = self.gram[p * self.memory + place];
         }
         while !self.weights() {
             self.order.remove(0);
         }
-        v.fill(0.0);
-        for (k, &p) in self.order.iter().enumerate() {
-            add_scaled(v, self.mix[k], &self.image[p]);
+        for piece in pieces(v.len()) {
+            let v = &mut v[piece.clone()];
+            v.fill(0.0);
+            for (k, &p) in self.order.iter().enumerate() {
+                add_scaled(v, self.mix[k], &self.image[p][piece.clone()]);
+            }
         }
     }
 

@@ -193,26 +193,23 @@ impl Cond {
         self.island.a.memory() + vectors + self.nodal.contacts.len() * 200
     }
 
-    /// One image of the fixed-point map: v** = v* + W J_cᵀ λ. Needs A v in `av`.
-    fn image(&mut self) {
-        let (w, b) = (&self.steps.w, &self.island.b);
+    /// Turns A v in `av` into the residual A v − b − J_cᵀ λ with the impulses of the surrogate contacts, so that the image is
+    /// v** = v − W times it.
+    fn solve_contacts(&mut self) {
         // v* = v − W (A v − b)                                                            (20)
-        let own = b.len();
-        let real = self.image[..own].iter_mut().zip(&self.v).zip(w).zip(self.av.iter().zip(b));
-        for (((image, v), w), (av, b)) in real {
-            *image = v - w * (av - b);
-        }
-        let massless = self.image[own..].iter_mut().zip(&self.v[own..]).zip(&w[own..]).zip(&self.av[own..]);
-        for (((image, v), w), av) in massless {
-            *image = v - w * av;
+        for (r, b) in self.av.iter_mut().zip(&self.island.b) {
+            *r -= b;
         }
         // λ = ProjectFC(−(η + φ)/γ), each contact alone                                   Alg. 2
         // v** = v* + W Jᵀ λ                                                               (24)
+        let operator = self.settings.operator;
         for (c, lambda) in self.nodal.contacts.iter().zip(&mut self.lambda) {
-            let free = self.nodal.relative(c, &self.image) + c.bias;
-            let gamma = self.nodal.gamma(c, w);
-            *lambda = operators::one_shot(self.settings.operator, c.law, gamma, c.softness, free);
-            self.nodal.push_apart(c, *lambda, w, &mut self.image);
+            let free = self.nodal.predicted(c, &self.v, &self.steps.w, &self.av) + c.bias;
+            let gamma = self.nodal.gamma(c, &self.steps.w);
+            *lambda = operators::one_shot(operator, c.law, gamma, c.softness, free);
+            if *lambda != Vec3::ZERO {
+                self.nodal.push_apart(c, -*lambda, &mut self.av);
+            }
         }
     }
 
@@ -233,12 +230,13 @@ impl Cond {
                     self.steps.set_uniform(alpha);
                 }
             }
-            self.image();
             if s.step_size.is_adaptive() {
                 self.v_before.copy_from_slice(&self.v);
                 self.av_before.copy_from_slice(&self.av);
             }
-            let update = self.accelerator.advance(s.acceleration, &mut self.v, &self.image);
+            self.solve_contacts();
+            let (w, r) = (&self.steps.w, &self.av);
+            let update = self.accelerator.descend(s.acceleration, &mut self.v, (w, r), &mut self.image);
             self.report.iterations += 1;
             self.report.update = update;
             least = least.min(update);

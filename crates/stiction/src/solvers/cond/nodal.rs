@@ -153,24 +153,29 @@ impl Nodal {
         }
     }
 
-    /// η = R (v_a − v_b) of contact `c`.
+    /// η = R (v*_a − v*_b) of contact `c`, where v* = v − W r is known at its nodes alone.
     #[inline]
-    pub fn relative(&self, c: &NodalContact, x: &[f64]) -> Vec3 {
-        let at = |b: u32| if b == STATIC { Vec3::ZERO } else { Vec3::from_slice(&x[3 * b as usize..]) };
+    pub fn predicted(&self, c: &NodalContact, v: &[f64], w: &[f64], r: &[f64]) -> Vec3 {
+        let at = |b: u32| {
+            if b == STATIC {
+                return Vec3::ZERO;
+            }
+            let b = 3 * b as usize;
+            Vec3::from_slice(&v[b..]) - w[b] * Vec3::from_slice(&r[b..])
+        };
         c.frame * (at(c.on[0]) - at(c.on[1]))
     }
 
-    /// x += W J_cᵀ λ of one contact, with the step size of each side.
+    /// r += J_cᵀ λ of one contact.
     #[inline]
-    pub fn push_apart(&self, c: &NodalContact, lambda: Vec3, w: &[f64], x: &mut [f64]) {
+    pub fn push_apart(&self, c: &NodalContact, lambda: Vec3, r: &mut [f64]) {
         let p = c.frame.transpose() * lambda;
-        for (k, sign) in [1.0, -1.0].into_iter().enumerate() {
-            if c.on[k] != STATIC {
-                let at = 3 * c.on[k] as usize;
-                let p = sign * w[at] * p;
-                x[at] += p.x;
-                x[at + 1] += p.y;
-                x[at + 2] += p.z;
+        for (b, p) in c.on.into_iter().zip([p, -p]) {
+            if b != STATIC {
+                let at = 3 * b as usize;
+                r[at] += p.x;
+                r[at + 1] += p.y;
+                r[at + 2] += p.z;
             }
         }
     }
@@ -288,12 +293,13 @@ mod tests {
     fn gamma_blocks(nodal: &Nodal, w: &[f64]) -> Vec<Vec<Mat3>> {
         let n = nodal.contacts.len();
         let mut all = vec![vec![Mat3::ZERO; n]; n];
+        let rest = vec![0.0; nodal.dofs()];
         for d in 0..n {
             for k in 0..3 {
-                let mut x = vec![0.0; nodal.dofs()];
-                nodal.push_apart(&nodal.contacts[d], Vec3::AXES[k], w, &mut x);
+                let mut r = rest.clone();
+                nodal.push_apart(&nodal.contacts[d], -Vec3::AXES[k], &mut r);
                 for c in 0..n {
-                    *all[c][d].col_mut(k) = nodal.relative(&nodal.contacts[c], &x);
+                    *all[c][d].col_mut(k) = nodal.predicted(&nodal.contacts[c], &rest, w, &r);
                 }
             }
         }

@@ -19,6 +19,7 @@ pub enum Operator {
 }
 
 /// ProjectFC of Alg. 2.
+#[inline]
 pub fn project(operator: Operator, x: Vec3, friction: Friction) -> Vec3 {
     match (operator, friction) {
         (Operator::Strict, Friction::Isotropic(mu)) => cone::project_strict(x, mu),
@@ -39,6 +40,8 @@ pub fn one_shot(operator: Operator, law: Law, gamma: f64, omega: Vec3, free: Vec
     match law {
         // Rows know nothing of each other.
         Law::Rows(b) => b.clamp(-free / g),
+        // It opens.
+        Law::Contact(_) if operator == Operator::Strict && free.x >= 0.0 => Vec3::ZERO,
         Law::Contact(friction) if g.y == g.x && g.z == g.x => project(operator, -free / g.x, friction),
         // Axes of different compliance are coupled by the cone.
         Law::Contact(friction) => {

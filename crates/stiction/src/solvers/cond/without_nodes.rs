@@ -167,6 +167,7 @@ impl Lane {
                 tolerance: s.tolerance,
                 inner: Inner::Mixing,
                 multigrid_from: s.multigrid_from,
+                most_products: s.max_iterations,
                 ..SoftSettings::default()
             };
             self.soft.set(soft);

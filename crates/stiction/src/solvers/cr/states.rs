@@ -41,6 +41,20 @@ pub(super) struct States {
     all: Vec<Constraint>,
 }
 
+/// A row that comes to its bound on a way of all multipliers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bound {
+    constraint: usize,
+    row: usize,
+    /// Of the way.
+    share: f64,
+    /// Its multiplier there, and its state.
+    value: f64,
+    end: Row,
+    /// It is the normal of a contact, which opens.
+    opens: bool,
+}
+
 /// How strictly constraints are evaluated.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strictness {
@@ -192,6 +206,50 @@ impl States {
             }
         }
         changes
+    }
+
+    /// The first row of a group that comes to its bound when multipliers go along `way`.
+    pub fn first_bound(&self, sys: &Saddle, group: &[u32], total: &[Vec3], way: &[Vec3]) -> Option<Bound> {
+        let mut first: Option<Bound> = None;
+        for c in group.iter().map(|c| *c as usize) {
+            let law = sys.rows.law[c];
+            let (rows, lo, hi) = match law {
+                RoundLaw::Rows(b) => (0..3, b.lo, b.hi),
+                RoundLaw::Cone(_) => (0..1, Vec3::ZERO, Vec3::INFINITY),
+            };
+            for k in rows.filter(|k| self.all[c].row[*k] == Row::Unknown && way[c][*k] != 0.0) {
+                let (value, end) = if way[c][k] < 0.0 { (lo[k], Row::Low) } else { (hi[k], Row::High) };
+                let share = ((value - total[c][k]) / way[c][k]).max(0.0);
+                if share.is_finite() && first.as_ref().is_none_or(|f| share < f.share) {
+                    let opens = matches!(law, RoundLaw::Cone(_));
+                    first = Some(Bound { constraint: c, row: k, share, value, end, opens });
+                }
+            }
+        }
+        first
+    }
+
+    /// Takes the multipliers of a group along `way` up to this bound, where its row comes to rest.
+    pub fn follow(
+        &mut self,
+        to: &Bound,
+        group: &[u32],
+        way: &[Vec3],
+        total: &mut [Vec3],
+        unknown: &mut [Vec3],
+    ) {
+        for c in group.iter().map(|c| *c as usize) {
+            total[c] += self.mask[c] * way[c] * to.share;
+            if c == to.constraint {
+                total[c][to.row] = to.value;
+                self.all[c].row[to.row] = to.end;
+                if to.opens {
+                    total[c] = Vec3::ZERO;
+                    self.all[c].open();
+                }
+            }
+            unknown[c] = self.split(c, total[c]);
+        }
     }
 
     /// Whether constraint `c` is a contact that acts and slips.

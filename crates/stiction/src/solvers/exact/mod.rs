@@ -114,12 +114,18 @@ impl Settings {
 
     /// How a soft island finds its steps, and the unknowns from which it uses the multigrid. Many contacts hold a body
     /// everywhere, so that sweeps alone do well; few leave it long waves, which `auto` gives to the multigrid sooner. What
-    /// holds free rigid bodies changes its modes often, which sets mixing back more than linear solves.
+    /// holds free rigid bodies changes its modes often, which sets mixing back more than linear solves: it mixes small islands
+    /// only.
     fn soft(&self, p: &ContactProblem, blocks: &[u32], contacts: usize) -> SoftSettings {
         let nodes = blocks.iter().filter(|&&b| p.a.block(b as usize).1 == 3).count();
         let standard = SoftSettings { tolerance: self.tolerance, ..SoftSettings::default() };
+        let mixes = if nodes == blocks.len() {
+            3 * nodes >= HELD_FROM || 6 * contacts <= nodes
+        } else {
+            3 * nodes < standard.multigrid_from
+        };
         match self.inner {
-            Inner::Mixing if nodes == blocks.len() && (3 * nodes >= HELD_FROM || 6 * contacts <= nodes) => {
+            Inner::Mixing if mixes => {
                 SoftSettings { inner: Inner::Mixing, multigrid_from: MIXING_FROM, ..standard }
             }
             Inner::Mixing | Inner::Krylov => standard,

@@ -3,6 +3,7 @@
 
 use super::island::{Island, NONE};
 use crate::linalg::Vec3;
+use crate::linalg::lanes::F4;
 use crate::linalg::sweep32::{Sweep32, Vec4f};
 
 /// First spacing over the mean distance of a node to its nearest neighbour.
@@ -55,11 +56,10 @@ impl Level {
     pub fn restrict(&mut self, finer: &[Vec4f]) {
         self.r.fill([0.0; 4]);
         for (c, x) in self.from_finer.iter().zip(finer) {
+            let x = F4::load(x);
             for k in 0..8 {
                 let to = &mut self.r[c.at[k] as usize];
-                for d in 0..4 {
-                    to[d] += c.weight[k] * x[d];
-                }
+                (F4::load(to) + F4::splat(c.weight[k]) * x).store(to);
             }
         }
     }
@@ -67,12 +67,11 @@ impl Level {
     /// Finer vector += P x.
     pub fn prolong(&self, finer: &mut [Vec4f]) {
         for (c, to) in self.from_finer.iter().zip(finer) {
+            let mut sum = F4::load(to);
             for k in 0..8 {
-                let x = &self.x[c.at[k] as usize];
-                for d in 0..4 {
-                    to[d] += c.weight[k] * x[d];
-                }
+                sum = sum + F4::splat(c.weight[k]) * F4::load(&self.x[c.at[k] as usize]);
             }
+            sum.store(to);
         }
     }
 

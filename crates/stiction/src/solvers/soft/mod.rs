@@ -66,6 +66,8 @@ pub struct SoftSettings {
     pub inner: Inner,
     /// Most steps of the mixing.
     pub mixing_steps: usize,
+    /// Most products with A in all.
+    pub most_products: usize,
 }
 
 impl Default for SoftSettings {
@@ -79,6 +81,7 @@ impl Default for SoftSettings {
             multigrid_from: 3000,
             inner: Inner::Krylov,
             mixing_steps: 200,
+            most_products: usize::MAX,
         }
     }
 }
@@ -295,7 +298,7 @@ impl SoftSolver {
             self.measure_guess();
         }
         for round in 0..self.settings.rounds {
-            if round > 0 && goal.best > goal.tolerance {
+            if round > 0 && !self.is_done(&goal) {
                 error = self.fall_back(&mut goal, trace);
             }
             self.newton(error, &mut goal, trace);
@@ -316,10 +319,11 @@ impl SoftSolver {
         let mut softness = HOLD;
         let mut bad = 0;
         for step in 0..self.settings.newton_steps {
-            if goal.best <= goal.tolerance {
+            if self.is_done(goal) {
                 return;
             }
-            let changed = self.modes.choose(&self.island, &self.now.lambda, &self.now.u, (factor, softness));
+            let guess = (&self.now.lambda[..], &self.now.u[..]);
+            let changed = self.modes.choose(&self.island, guess.0, guess.1, (factor, softness)) > 0;
             self.preconditioner.patch(&mut self.island, &self.modes);
             if step < MASKED_STEPS {
                 self.preconditioner.mask_lattices(&self.island, &self.modes);
@@ -327,7 +331,8 @@ impl SoftSolver {
             self.last.clone_from(&self.now);
             let settled = !changed && step > 0;
             let share = if settled { forcing.min(SETTLED) } else { forcing };
-            let products = self.linear_step(FLOOR_SHARE * goal.tolerance * goal.heft, share);
+            let most = self.settings.krylov_steps.min(self.settings.most_products - goal.products);
+            let products = self.linear_step(FLOOR_SHARE * goal.tolerance * goal.heft, share, most);
             goal.products += products;
             self.product();
             self.evaluate();
@@ -384,12 +389,17 @@ impl SoftSolver {
                 self.full.clone_from(&self.now);
             }
             std::mem::swap(&mut self.now, &mut self.last);
-            if goal.best <= goal.tolerance {
+            if self.is_done(goal) {
                 break;
             }
         }
         std::mem::swap(&mut self.now, &mut self.full);
         least
+    }
+
+    /// True where the goal is met, or no product is left.
+    fn is_done(&self, goal: &Goal) -> bool {
+        goal.best <= goal.tolerance || goal.products >= self.settings.most_products
     }
 
     /// Keeps the current iterate if it is the best so far.
@@ -433,14 +443,13 @@ impl SoftSolver {
         (self.island.mass[..n].iter().sum::<f64>() / 3.0).sqrt().max(f64::MIN_POSITIVE)
     }
 
-    /// One linear solve with the current modes; updates `v`. Returns the number of products.
-    fn linear_step(&mut self, floor: f64, forcing: f64) -> usize {
+    /// One linear solve with the current modes in at most so many products; updates `v`. Returns their number.
+    fn linear_step(&mut self, floor: f64, forcing: f64, most: usize) -> usize {
         self.modes.constrain(&self.island, &mut self.now.v, true);
         self.product();
         self.residual();
+        let start = self.push();
         let (island, now) = (&self.island, &mut self.now);
-        let start =
-            now.r.iter().zip(&island.inverse_root).map(|(r, s)| (r * s) * (r * s)).sum::<f64>().sqrt();
         self.step.fill(0.0);
         let mut system = Projected {
             island,
@@ -454,13 +463,19 @@ impl SoftSolver {
             &now.r,
             &mut self.step,
             floor.max(forcing * start),
-            self.settings.krylov_steps,
+            most,
         );
         for (v, s) in now.v.iter_mut().zip(&self.step) {
             *v += s;
         }
         self.modes.constrain(island, &mut now.v, true);
         krylov.iterations
+    }
+
+    /// ‖r‖ in the norm of the inverse masses.
+    fn push(&self) -> f64 {
+        let r = self.now.r.iter().zip(&self.island.inverse_root);
+        r.map(|(r, s)| (r * s) * (r * s)).sum::<f64>().sqrt()
     }
 
     /// work = A v − b at the current velocity.
@@ -509,8 +524,7 @@ impl SoftSolver {
     /// The larger of natural map and momentum error [m/s]; infinite where a number is not finite.
     fn error(&self, heft: f64) -> f64 {
         let (island, now) = (&self.island, &self.now);
-        let sum: f64 = now.r.iter().zip(&island.inverse_root).map(|(r, s)| (r * s) * (r * s)).sum();
-        let mut worst = sum.sqrt() / heft;
+        let mut worst = self.push() / heft;
         for (c, t) in island.touches.iter().enumerate() {
             let map = t.scale * t.law.natural_map(now.lambda[c], now.u[c], t.scale).length();
             if map > worst || map.is_nan() {

@@ -54,22 +54,22 @@ pub(super) struct Modes {
 }
 
 impl Modes {
-    /// Predicts the modes from velocities and impulses, chooses slaves. True if a contact has
-    /// changed its mode.
+    /// Predicts the modes from velocities and impulses, chooses slaves. Returns how many contacts have
+    /// changed their mode.
     pub fn choose(
         &mut self,
         island: &Island,
         lambda: &[Vec3],
         u: &[Vec3],
         (factor, softness): (f64, f64),
-    ) -> bool {
+    ) -> usize {
         let blocks = island.dofs() / 3;
         self.slave_of.clear();
         self.slave_of.resize(blocks, NONE);
         self.master.clear();
         self.master.resize(blocks, false);
         self.active.resize(lambda.len(), Active::default());
-        let mut changed = false;
+        let mut changed = 0;
         for (c, t) in island.touches.iter().enumerate() {
             let rho = factor / t.scale;
             let tau = lambda[c] - rho * u[c];
@@ -83,7 +83,7 @@ impl Modes {
                     }
                     if a.slave == NONE {
                         hold_rows(&mut a, t, &bounds, lambda[c], tau, softness);
-                        changed |= a.p != self.active[c].p;
+                        changed += usize::from(a.p != self.active[c].p);
                     }
                     self.active[c] = a;
                     continue;
@@ -101,7 +101,7 @@ impl Modes {
                 a.friction = mu * d;
                 a.across = k.sqrt() * Vec3::new(0.0, -d.z, d.y);
             }
-            changed |= a.mode != self.active[c].mode;
+            changed += usize::from(a.mode != self.active[c].mode);
             if a.mode != Mode::Open {
                 a.slave = self.slave(island, t, c as u32);
                 if a.slave == NONE {

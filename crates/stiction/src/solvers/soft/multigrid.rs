@@ -22,6 +22,8 @@ const DENSE: usize = 700;
 const SWEEPS: usize = 4;
 /// Share of the diagonal that is added to the coarsest level: points with few nodes leave it nearly singular.
 const SHIFT: f64 = 1e-5;
+/// Coarse matrices learn the contacts anew where more than one in so many has changed.
+const FEW: usize = 100;
 /// New coarse matrices cost about as much as this many products.
 const REBUILD: f64 = 25.0;
 
@@ -62,6 +64,9 @@ pub(super) struct Multigrid {
     best: usize,
     excess: f64,
     bound: Vec<Bound>,
+    /// How each node was bound when coarse matrices last learnt the contacts, and is now.
+    known: Vec<Mode>,
+    now: Vec<Mode>,
     /// Where places of two nodes begin in `places`.
     places_of: BTreeMap<(u32, u32), u32>,
     places: Vec<[u32; 64]>,
@@ -94,6 +99,7 @@ impl Multigrid {
         }
         if !self.fresh {
             lattice::refresh(&mut self.levels, island);
+            self.known.clear();
             self.fresh = true;
             self.best = usize::MAX;
             self.excess = 0.0;
@@ -110,8 +116,22 @@ impl Multigrid {
         }
     }
 
-    /// Puts the contacts into the coarse matrices and factors the coarsest.
+    /// Puts the contacts into the coarse matrices and factors the coarsest. Where hardly any has changed since the last time,
+    /// perhaps in a step before, they stay as they are.
     pub fn mask(&mut self, island: &Island, modes: &Modes, bodies: &Bodies) {
+        self.now.clear();
+        self.now.resize(island.nodes, Mode::Open);
+        for (t, a) in island.touches.iter().zip(&modes.active).filter(|(_, a)| a.mode != Mode::Open) {
+            for m in island.movers(t).iter().filter(|m| (m.at as usize) < island.nodes) {
+                self.now[m.at as usize] = a.mode;
+            }
+        }
+        let changed = self.now.iter().zip(&self.known).filter(|(a, b)| a != b).count();
+        let is_known = self.known.len() == self.now.len() && island.bodies == 0;
+        if is_known && FEW * changed <= island.touches.len() {
+            return;
+        }
+        std::mem::swap(&mut self.known, &mut self.now);
         self.find_bound(island, modes, bodies);
         for (l, level) in self.levels.iter_mut().enumerate() {
             level.restore();
