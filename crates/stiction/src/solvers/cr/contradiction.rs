@@ -44,6 +44,9 @@ impl Stall {
     }
 }
 
+/// Contacts are nearly the same where Z counts them by more than this.
+const ALIKE: f64 = 0.5;
+
 /// Buffers of the search.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Search {
@@ -60,8 +63,14 @@ pub(super) struct Search {
 impl Engine {
     /// In every group of contacts that contradict each other lets one go to its bound; true where there was one.
     ///
-    /// A group is what shares nodes and has a residual of its own; groups do not know of each other.
+    /// A group is what has a residual of its own and is nearly the same; where no such group contradicts itself, what shares nodes.
+    /// Groups do not know of each other.
     pub(super) fn resolve_contradictions(&mut self, sys: &Saddle, preconditioner: Preconditioner) -> bool {
+        self.resolve_groups(sys, preconditioner, ALIKE) || self.resolve_groups(sys, preconditioner, 0.0)
+    }
+
+    /// The same, of groups whose members are alike by more than this.
+    fn resolve_groups(&mut self, sys: &Saddle, preconditioner: Preconditioner, alike: f64) -> bool {
         let mut s = std::mem::take(&mut self.search);
         let sign = if preconditioner == Preconditioner::Full { 1.0 } else { -1.0 };
         s.way.clear();
@@ -83,7 +92,7 @@ impl Engine {
             if s.is_seen[c as usize] {
                 continue;
             }
-            s.collect(c, &self.conditioner);
+            s.collect(c, alike, &self.conditioner);
             if !s.cancels(sys, &self.conditioner) {
                 continue;
             }
@@ -102,16 +111,16 @@ impl Engine {
 }
 
 impl Search {
-    /// The group of a contact: those that it shares nodes with, and so on.
-    fn collect(&mut self, first: u32, conditioner: &Conditioner) {
+    /// The group of a contact: those that are like it, and so on.
+    fn collect(&mut self, first: u32, alike: f64, conditioner: &Conditioner) {
         self.group.clear();
         self.group.push(first);
         self.is_seen[first as usize] = true;
         let mut next = 0;
         while let Some(&c) = self.group.get(next) {
             next += 1;
-            for &(other, _) in conditioner.similar.of(c as usize) {
-                if !std::mem::replace(&mut self.is_seen[other as usize], true) {
+            for &(other, like) in conditioner.similar.of(c as usize) {
+                if like > alike && !std::mem::replace(&mut self.is_seen[other as usize], true) {
                     self.group.push(other);
                 }
             }
