@@ -142,7 +142,6 @@ impl SymBsr {
         y: &mut [[f64; 3]],
         tail: &mut [[f64; 3]],
     ) {
-        y.fill([0.0; 3]);
         tail.fill([0.0; 3]);
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
@@ -150,7 +149,9 @@ impl SymBsr {
             unsafe { self.mul_rows_avx2((first, last), x, y, tail) };
             return;
         }
+        let mut clean = 0;
         for i in first..last {
+            self.clear((first, last), i, y, &mut clean);
             let xi = x[i];
             // Products with the columns stay apart until the row is done, as lanes of a vector do.
             let mut s = [[0.0; 3]; 3];
@@ -169,6 +170,18 @@ impl SymBsr {
                 }
             }
             self.end_row(i, &xi, &s, &mut y[i - first]);
+        }
+    }
+
+    /// Sets what row `i` gives to, and no row before it has, to zero: just before it is used, so that memory is written once.
+    /// `clean` rows of `y` have been set.
+    #[inline(always)]
+    fn clear(&self, (first, last): (usize, usize), i: usize, y: &mut [[f64; 3]], clean: &mut usize) {
+        let furthest = self.col[..self.row_start[i + 1] as usize].last().map_or(0, |&j| j as usize);
+        let reach = furthest.max(i).min(last - 1) + 1 - first;
+        if reach > *clean {
+            y[*clean..reach].fill([0.0; 3]);
+            *clean = reach;
         }
     }
 
@@ -197,7 +210,9 @@ impl SymBsr {
         /// foreseeing this one.
         const AHEAD: usize = 2560;
         let (blocks, flat) = (self.upper.as_flattened().as_ptr(), x.as_flattened().as_ptr());
+        let mut clean = 0;
         for i in first..last {
+            self.clear((first, last), i, y, &mut clean);
             let xi = x[i];
             let own = xi.map(|x| _mm256_set1_pd(x));
             let mut s = [_mm256_setzero_pd(); 3];

@@ -41,18 +41,24 @@ pub(super) struct States {
     all: Vec<Constraint>,
 }
 
-/// A row that comes to its bound on a way of all multipliers.
+/// Where a way of all multipliers first comes to a bound.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bound {
     constraint: usize,
-    row: usize,
     /// Of the way.
     share: f64,
-    /// Its multiplier there, and its state.
-    value: f64,
-    end: Row,
-    /// It is the normal of a contact, which opens.
-    opens: bool,
+    state: Met,
+}
+
+/// Which bound it is.
+#[derive(Clone, Copy, Debug)]
+enum Met {
+    /// Of a row, with its value.
+    Row(usize, f64, Row),
+    /// A contact has no force left.
+    Opens,
+    /// Friction leaves its cone.
+    Slips,
 }
 
 /// How strictly constraints are evaluated.
@@ -208,28 +214,38 @@ impl States {
         changes
     }
 
-    /// The first row of a group that comes to its bound when multipliers go along `way`.
+    /// What in a group comes to its bound first when multipliers go along `way`.
     pub fn first_bound(&self, sys: &Saddle, group: &[u32], total: &[Vec3], way: &[Vec3]) -> Option<Bound> {
         let mut first: Option<Bound> = None;
+        let mut meet = |constraint: usize, share: f64, state: Met| {
+            if share.is_finite() && first.as_ref().is_none_or(|f| share < f.share) {
+                first = Some(Bound { constraint, share: share.max(0.0), state });
+            }
+        };
         for c in group.iter().map(|c| *c as usize) {
-            let law = sys.rows.law[c];
-            let (rows, lo, hi) = match law {
-                RoundLaw::Rows(b) => (0..3, b.lo, b.hi),
-                RoundLaw::Cone(_) => (0..1, Vec3::ZERO, Vec3::INFINITY),
-            };
-            for k in rows.filter(|k| self.all[c].row[*k] == Row::Unknown && way[c][*k] != 0.0) {
-                let (value, end) = if way[c][k] < 0.0 { (lo[k], Row::Low) } else { (hi[k], Row::High) };
-                let share = ((value - total[c][k]) / way[c][k]).max(0.0);
-                if share.is_finite() && first.as_ref().is_none_or(|f| share < f.share) {
-                    let opens = matches!(law, RoundLaw::Cone(_));
-                    first = Some(Bound { constraint: c, row: k, share, value, end, opens });
+            let (row, l, z) = (&self.all[c].row, total[c], way[c]);
+            match sys.rows.law[c] {
+                RoundLaw::Rows(b) => {
+                    for k in (0..3).filter(|k| row[*k] == Row::Unknown && z[*k] != 0.0) {
+                        let (at, end) = if z[k] < 0.0 { (b.lo[k], Row::Low) } else { (b.hi[k], Row::High) };
+                        meet(c, (at - l[k]) / z[k], Met::Row(k, at, end));
+                    }
                 }
+                RoundLaw::Cone(mu) if row[0] == Row::Unknown => {
+                    if z.x < 0.0 {
+                        meet(c, -l.x / z.x, Met::Opens);
+                    }
+                    if row[1] == Row::Unknown && row[2] == Row::Unknown {
+                        meet(c, way_to_cone(mu, l, z), Met::Slips);
+                    }
+                }
+                RoundLaw::Cone(_) => {}
             }
         }
         first
     }
 
-    /// Takes the multipliers of a group along `way` up to this bound, where its row comes to rest.
+    /// Takes the multipliers of a group along `way` up to this bound, where they come to rest.
     pub fn follow(
         &mut self,
         to: &Bound,
@@ -240,12 +256,21 @@ impl States {
     ) {
         for c in group.iter().map(|c| *c as usize) {
             total[c] += self.mask[c] * way[c] * to.share;
-            if c == to.constraint {
-                total[c][to.row] = to.value;
-                self.all[c].row[to.row] = to.end;
-                if to.opens {
+            let own = &mut self.all[c];
+            match to.state {
+                _ if c != to.constraint => {}
+                Met::Row(k, at, end) => {
+                    total[c][k] = at;
+                    own.row[k] = end;
+                }
+                Met::Opens => {
                     total[c] = Vec3::ZERO;
-                    self.all[c].open();
+                    own.open();
+                }
+                Met::Slips => {
+                    (own.row[1], own.row[2]) = (Row::High, Row::High);
+                    own.slide = -unit(total[c]);
+                    own.last = total[c].x.max(0.0);
                 }
             }
             unknown[c] = self.split(c, total[c]);
@@ -375,6 +400,19 @@ fn rest(x: f64, lo: f64, hi: f64) -> Row {
     } else {
         Row::Unknown
     }
+}
+
+/// The share of `way` after which friction leaves the cone: |λ_t| = μ λ; infinite where it never does.
+fn way_to_cone(mu: f64, l: Vec3, way: Vec3) -> f64 {
+    let square = |x: Vec3, y: Vec3| x.y * y.y + x.z * y.z - mu * mu * x.x * y.x;
+    let (a, half, c) = (square(way, way), square(l, way), square(l, l));
+    if c >= 0.0 {
+        return if half > 0.0 { 0.0 } else { f64::INFINITY };
+    }
+    // c < 0: inside. The smaller positive root of a t² + 2 half t + c, in the form that does not cancel.
+    let root = (half * half - a * c).sqrt();
+    let share = -c / (half + root);
+    if share > 0.0 { share } else { f64::INFINITY }
 }
 
 /// Unit vector of the tangential part; zero where there is none.

@@ -12,6 +12,9 @@ const MEMORY: usize = 6;
 /// Steps without a new best error before Newton takes over, and where the error has grown by this much.
 const PATIENCE: usize = 5;
 const STRAYED: (usize, f64) = (2, 2.0);
+/// Islands of fewer unknowns than this get so many steps: there a Newton step costs much more than one of these.
+const SMALL: usize = 600;
+const SMALL_PATIENCE: usize = 25;
 /// Coarse levels learn the modes in the first steps, and later in every so many-th if they change there.
 const CHANGED: usize = 10;
 /// Images of other modes are kept where no more than one in so many contacts has changed.
@@ -28,11 +31,13 @@ impl SoftSolver {
         let factor = self.first_factor();
         let diagonal = |i: usize| self.island.a.diagonal(i / 3)[4 * (i % 3)].sqrt();
         let weight: Vec<f64> = (0..self.island.dofs()).map(diagonal).collect();
+        let is_small = self.island.dofs() < SMALL;
+        let patience = if is_small { SMALL_PATIENCE } else { PATIENCE };
         let (mut bad, mut masked) = (0, 0);
         // Residual with which the modes were chosen, and steps since.
         let (mut start, mut held) = (f64::INFINITY, HELD_STEPS);
         for step in 0..self.settings.mixing_steps {
-            if self.is_done(goal) || bad > PATIENCE {
+            if self.is_done(goal) || bad > patience {
                 return;
             }
             if self.island.bodies > 0 && held < HELD_STEPS {
@@ -75,7 +80,7 @@ impl SoftSolver {
             let error = self.error(goal.heft);
             trace.record(goal.record("mixing", error));
             bad = if error < goal.best { 0 } else { bad + 1 };
-            if bad > STRAYED.0 && error > STRAYED.1 * goal.best {
+            if !is_small && bad > STRAYED.0 && error > STRAYED.1 * goal.best {
                 return;
             }
             self.note(error, goal);
