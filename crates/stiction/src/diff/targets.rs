@@ -327,6 +327,39 @@ mod tests {
     use super::*;
 
     #[test]
+    fn uprightness_knows_how_it_changes() {
+        let mut scene = crate::Scene::default();
+        let mut top = crate::Body::new("top", crate::Geometry::Box { half: Vec3::new(0.1, 0.2, 0.3) });
+        top.pose.rotation = Quat::from_rotation_x(0.4) * Quat::from_rotation_z(0.7);
+        scene.bodies.push(top.with_mass(1.0));
+        let model = scene.compile().unwrap();
+        let aim = UprightTarget { body: BodyId(0), axis: Vec3::Z, up: Vec3::Z, steps: 1..=4, weight: 0.6 };
+        let at = |s: &State| {
+            let mut out = Vec::new();
+            aim.terms(&model, 2, s, &mut out);
+            out
+        };
+        let terms = at(&model.initial);
+        // Four steps: Σ value² is a quarter of weight² sin² of the tilt.
+        let sum: f64 = terms.iter().map(|t| t.value * t.value).sum();
+        assert!((sum - (0.3 * 0.4f64.sin()).powi(2)).abs() < 1e-15);
+        for k in 3..6 {
+            let side = |e: f64| {
+                let mut d = vec![0.0; 6];
+                d[k] = e;
+                let mut s = model.initial.clone();
+                s.retract(&model.layout, &d);
+                at(&s)
+            };
+            let (up, down) = (side(1e-6), side(-1e-6));
+            for (i, t) in terms.iter().enumerate() {
+                let slope = (up[i].value - down[i].value) / 2e-6;
+                assert!((t.dq[k - 3].1 - slope).abs() < 1e-9, "{k}");
+            }
+        }
+    }
+
+    #[test]
     fn the_closest_point_of_a_triangle_is_closest() {
         let t = [Vec3::ZERO, Vec3::X, Vec3::new(0.2, 0.9, 0.0)];
         let at = |w: [f64; 3]| (0..3).map(|k| t[k] * w[k]).sum::<Vec3>();

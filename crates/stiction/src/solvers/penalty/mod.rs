@@ -20,7 +20,7 @@
 //!
 //! Where we differ: the damping (21) jumps at g = 0, where then no root may exist (correction A10); the default is
 //! Hunt–Crossley's law, which is continuous. Static friction of the hybrid model holds points on flat fixed obstacles
-//! (nodes and particles); others, whose rows may be redundant, keep the penalty.
+//! (nodes and particles) that touched them before the step; others, whose rows may be redundant, keep the penalty.
 
 mod assembly;
 pub mod bdf;
