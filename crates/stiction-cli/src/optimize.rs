@@ -2,6 +2,7 @@
 
 mod aim;
 mod space;
+mod synthetic;
 mod view;
 
 use crate::args::{SceneArgs, StepArgs};
@@ -23,7 +24,7 @@ use stiction::diff::optimize::{
     AdamSettings, Bounds, CmaSettings, End, LbfgsSettings, LevenbergSettings, Minimum, adam, cma_es, lbfgs,
     levenberg_marquardt,
 };
-use stiction::diff::{Motion, Objective, Param, ParamSet, Tape};
+use stiction::diff::{Motion, Objective, Param, ParamSet, Reduce, Tape, Together};
 use stiction::scene::{Model, Owner};
 use stiction::solvers::penalty::{Bdf, ContactDamping, FrictionModel, Settings, System};
 
@@ -38,7 +39,7 @@ Examples:
   stiction optimize my-task.toml --out results
   stiction optimize my-task.toml --resume results/fitted.json")]
 pub struct OptimizeArgs {
-    /// A built-in task (throw, line, hit, stop, foam, drag) or a .toml file
+    /// A built-in task (throw, line, hit, stop, foam, drag, land, mocap, depth) or a .toml file
     #[arg(required_unless_present = "example")]
     task: Option<String>,
 
@@ -62,13 +63,16 @@ pub struct OptimizeArgs {
 const THROW: &str = include_str!("../tasks/throw.toml");
 
 /// Built-in tasks by name.
-const BUILT_IN: [(&str, &str); 6] = [
+const BUILT_IN: [(&str, &str); 9] = [
     ("throw", THROW),
     ("line", include_str!("../tasks/line.toml")),
     ("hit", include_str!("../tasks/hit.toml")),
     ("stop", include_str!("../tasks/stop.toml")),
     ("foam", include_str!("../tasks/foam.toml")),
     ("drag", include_str!("../tasks/drag.toml")),
+    ("land", include_str!("../tasks/land.toml")),
+    ("mocap", include_str!("../tasks/mocap.toml")),
+    ("depth", include_str!("../tasks/depth.toml")),
 ];
 
 #[derive(Deserialize)]
@@ -97,6 +101,9 @@ struct Task {
     #[serde(default)]
     horizon: Vec<usize>,
     objective: Aim,
+    /// More that is aimed at, each with its share.
+    #[serde(default)]
+    also: Vec<Aim>,
     #[serde(default)]
     parameter: Vec<Fit>,
     /// Numbers per step.
@@ -128,6 +135,8 @@ struct Fit {
     start: Option<f64>,
     min: Option<f64>,
     max: Option<f64>,
+    /// The value with which synthetic measurements are made.
+    truth: Option<f64>,
 }
 
 const KINDS: &str = "velocity, spin, position, turn, friction, young, poisson, density, viscosity, mass, \
@@ -205,7 +214,7 @@ pub fn optimize(args: &OptimizeArgs) -> Result<Outcome> {
             (text, Path::new(name).parent().map(Path::to_path_buf).unwrap_or_default())
         }
     };
-    let task: Task = toml::from_str(&text)
+    let mut task: Task = toml::from_str(&text)
         .map_err(|e| error(format!("{name}: {e}"), "see `stiction optimize --example` for the keys"))?;
     let beside = folder.join(&task.scene);
     let scene = if beside.exists() { beside.display().to_string() } else { task.scene.clone() };
@@ -260,7 +269,17 @@ pub fn optimize(args: &OptimizeArgs) -> Result<Outcome> {
     if task.steps == 0 || task.horizon.iter().any(|h| *h == 0 || *h > task.steps) {
         return Err(error("a horizon is not between one and `steps`", "change `steps` or `horizon`"));
     }
-    let objective = task.objective.objective(system.model(), task.steps, &folder)?;
+    let mut truth = vec![None; start.len()];
+    truth.iter_mut().zip(&task.parameter).for_each(|(t, f)| *t = f.truth);
+    measure(&mut task, &mut system, &mut set, &space, &truth)?;
+    let aims = std::iter::once(&task.objective).chain(&task.also);
+    let aims = aims.map(|a| Ok((a.objective(system.model(), task.steps, &folder)?, a.share.max(0.0).sqrt())));
+    let aims = aims.collect::<Result<Vec<(Box<dyn Objective>, f64)>>>()?;
+    let together = Together { parts: aims.iter().map(|(a, share)| (&**a, *share)).collect() };
+    let objective: &dyn Objective = if task.also.is_empty() { &*aims[0].0 } else { &together };
+    if !task.also.is_empty() && aims.iter().any(|a| a.0.reduce() != Reduce::Squares) {
+        return Err(error("`nearest` cannot be one of several objectives", "leave `also` out"));
+    }
     let stiffness = if task.stiffness.is_empty() { vec![settings.stiffness] } else { task.stiffness.clone() };
     let mut horizons = task.horizon.clone();
     if horizons.last() != Some(&task.steps) {
@@ -279,7 +298,7 @@ pub fn optimize(args: &OptimizeArgs) -> Result<Outcome> {
         system.set_settings(Settings { stiffness: *stiffness, ..settings });
         bar.set_message(format!("k_n = {stiffness} N/m, {steps} steps"));
         let run = (&mut system, &mut set, *steps);
-        let found = minimise(&task, run, &space, &*objective, &x, &bounds, (&bar, &broken));
+        let found = minimise(&task, run, &space, objective, &x, &bounds, (&bar, &broken));
         x.clone_from(&found.0.x);
         let before = history.len();
         history.extend(found.0.history.iter().enumerate().map(|(i, v)| ((before + i + 1) as f64, *v)));
@@ -303,7 +322,36 @@ pub fn optimize(args: &OptimizeArgs) -> Result<Outcome> {
             minimum.end.describe()
         ),
     };
-    report(args, dir, name, &names, (&start, &minimum, &spread), &history, &remark)
+    report(args, dir, name, (&names, &truth), (&start, &minimum, &spread), &history, &remark)
+}
+
+/// Runs the truth of a task where some of its measurements are synthetic.
+fn measure(
+    task: &mut Task,
+    system: &mut System,
+    set: &mut ParamSet,
+    space: &Space,
+    truth: &[Option<f64>],
+) -> Result<()> {
+    let synthetic = task.objective.synthetic.is_some() || task.also.iter().any(|a| a.synthetic.is_some());
+    match (synthetic, truth.iter().any(Option::is_some)) {
+        (false, false) => return Ok(()),
+        (true, true) => {}
+        _ => {
+            let text = "synthetic measurements need parameters with a `truth`, and no others have one";
+            return Err(error(text, "give both, or neither"));
+        }
+    }
+    let values: Vec<f64> = truth.iter().zip(&space.start).map(|(t, s)| t.unwrap_or(*s)).collect();
+    let bad = |e: &dyn std::fmt::Display| error(format!("the truth: {e}"), "change the truth of the task");
+    set.apply(system, &space.values(&values)).map_err(|e| bad(&e))?;
+    let mut motion = Motion::run(system, set, task.steps, Tape::Full).map_err(|e| bad(&e))?;
+    let states: std::result::Result<Vec<_>, _> = (0..=task.steps).map(|i| motion.state(i)).collect();
+    let states = states.map_err(|e| bad(&e))?;
+    for aim in std::iter::once(&mut task.objective).chain(&mut task.also) {
+        aim.measure(system.model(), &states)?;
+    }
+    Ok(())
 }
 
 fn resumed(file: &Path, names: &[String]) -> Result<Vec<f64>> {
@@ -392,7 +440,7 @@ fn report(
     args: &OptimizeArgs,
     out: Option<OutputDir>,
     name: &str,
-    names: &[String],
+    (names, truth): (&[String], &[Option<f64>]),
     (start, m, spread): (&[f64], &Minimum, &[f64]),
     history: &[(f64, f64)],
     remark: &str,
@@ -402,7 +450,11 @@ fn report(
         .enumerate()
         .map(|(i, n)| {
             let deviation = spread[i].is_finite().then_some(spread[i]);
-            (n.clone(), json!({ "start": start[i], "value": m.x[i], "deviation": deviation }))
+            let mut entry = json!({ "start": start[i], "value": m.x[i], "deviation": deviation });
+            if let Some(truth) = truth[i] {
+                entry["truth"] = truth.into();
+            }
+            (n.clone(), entry)
         })
         .collect();
     let first = history.first().map_or(f64::NAN, |h| h.1);
@@ -422,10 +474,14 @@ fn report(
         print(&format!("{all:#}\n"))?;
     } else {
         let paint = Paint::for_stdout();
-        let mut table = Table::with_header(&["parameter", "start", "fitted", "± deviation"]);
+        let columns = ["parameter", "start", "fitted", "± deviation", "truth"];
+        let shown = if truth.iter().any(Option::is_some) { 5 } else { 4 };
+        let mut table = Table::with_header(&columns[..shown]);
         for (i, n) in names.iter().enumerate() {
             let deviation = if spread[i].is_finite() { number(spread[i]) } else { String::new() };
-            table.row([n.clone(), number(start[i]), format!("{:.8}", m.x[i]), deviation]);
+            let truth = truth[i].map_or(String::new(), number);
+            let cells = [n.clone(), number(start[i]), format!("{:.8}", m.x[i]), deviation, truth];
+            table.row(cells.into_iter().take(shown));
         }
         print(&format!(
             "{}\n\n{}\nobjective {} → {} in {} runs: {}\n",

@@ -1,15 +1,17 @@
 //! The objective of a task: what its `[objective]` table says, as terms of a motion.
 
+use super::synthetic::Synthetic;
 use super::{axis_of, owner};
 use crate::failure::{Result, error};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
-use stiction::coords::Anchor;
+use stiction::coords::{Anchor, NodeId, SoftId};
 use stiction::diff::{
     CloudTarget, ForceTarget, Markers, NearestTarget, Objective, PathTarget, PointTarget, PoseTarget,
+    UprightTarget,
 };
 use stiction::scene::{Model, Owner};
-use stiction::{Quat, Vec3};
+use stiction::{Quat, State, Vec3};
 
 /// What is aimed at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
@@ -24,17 +26,20 @@ enum Kind {
     Path,
     /// The centre as near as it comes to `target` between `from` and `to`.
     Nearest,
-    /// Centre at `target` and orientation `turn` (a rotation vector) after `step`.
+    /// Centre at `target` and orientation `turn` (a rotation vector) after `step`; of soft bodies all nodes at where the body at
+    /// the start would then have them.
     Pose,
     /// `points` at the rows `step, point, x, y, z` of `file`; what was not seen has no row.
     Markers,
     /// The surface at the points `step, x, y, z` of `file`.
     Cloud,
+    /// The z axis of a body upright from step `from` to step `to`; a radian counts `turn_weight`.
+    Upright,
     /// Contact force along `direction` equal to `force`, from step `from` to step `to`.
     Force,
 }
 
-/// The `[objective]` table.
+/// The `[objective]` table, or one of `[[also]]`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Aim {
@@ -57,6 +62,17 @@ pub struct Aim {
     direction: Option<[f64; 3]>,
     force: Option<f64>,
     file: Option<PathBuf>,
+    /// Only while the centre falls (`nearest`).
+    #[serde(default)]
+    descending: bool,
+    /// What it counts beside the others.
+    #[serde(default = "one")]
+    pub share: f64,
+    /// Measurements are made by a run with the truth, instead of read.
+    pub synthetic: Option<Synthetic>,
+    /// What was measured so.
+    #[serde(skip)]
+    measured: Vec<Vec<f64>>,
     #[serde(default)]
     places: Vec<[f64; 4]>,
     /// In the frame of a body [m], or nothing but numbers of vertices of a soft body.
@@ -73,6 +89,10 @@ enum Place {
 
 fn ones() -> [f64; 3] {
     [1.0; 3]
+}
+
+fn one() -> f64 {
+    1.0
 }
 
 fn tenth() -> f64 {
@@ -125,6 +145,9 @@ impl Aim {
             }
         };
         let file = |columns: usize| -> Result<Vec<Vec<f64>>> {
+            if !self.measured.is_empty() {
+                return Ok(self.measured.clone());
+            }
             let name = self.file.as_ref().ok_or_else(|| missing("file"))?;
             within(rows(&folder.join(name), columns)?)
         };
@@ -156,17 +179,26 @@ impl Aim {
                 owner: of,
                 steps: window,
                 target: target()?,
-                descending: false,
+                descending: self.descending,
                 sharpness: self.sharpness,
             }),
             Kind::Pose => {
-                let Owner::Body(body) = of else {
-                    return Err(error("a pose is of rigid bodies", "use `markers` for soft bodies"));
-                };
                 let turn =
                     Quat::from_scaled_axis(Vec3::from_array(self.turn.ok_or_else(|| missing("turn"))?));
-                let bodies = vec![(body, target()?, turn)];
-                Box::new(PoseTarget { step, bodies, turn_weight: self.turn_weight, ..PoseTarget::default() })
+                let mut pose = PoseTarget { step, turn_weight: self.turn_weight, ..PoseTarget::default() };
+                match of {
+                    Owner::Body(body) => pose.bodies.push((body, target()?, turn)),
+                    Owner::Solid(s) => pose.nodes = posed(model, s, target()?, turn),
+                    Owner::Node(_) => return Err(error("a particle has no pose", "use `point`")),
+                }
+                Box::new(pose)
+            }
+            Kind::Upright => {
+                let Owner::Body(body) = of else {
+                    return Err(error("`upright` is of rigid bodies", "use `pose` for soft bodies"));
+                };
+                let weight = self.turn_weight;
+                Box::new(UprightTarget { body, axis: Vec3::Z, up: Vec3::Z, steps: window, weight })
             }
             Kind::Markers => {
                 let points = self.anchors(model, of)?;
@@ -200,6 +232,24 @@ impl Aim {
         })
     }
 
+    /// Makes the measurements of a synthetic objective from a motion.
+    pub fn measure(&mut self, model: &Model, states: &[State]) -> Result<()> {
+        let Some(synthetic) = &self.synthetic else { return Ok(()) };
+        let of = owner(model, &self.of)?;
+        self.measured = match (self.kind, of) {
+            (Kind::Markers, _) => synthetic.markers(model, states, &self.anchors(model, of)?)?,
+            (Kind::Cloud, Owner::Solid(s)) => synthetic.cloud(model, states, s)?,
+            _ => {
+                let text = "[objective.synthetic] is of `markers`, and of `cloud` of a soft body";
+                return Err(error(text, "leave it out, or change `kind`"));
+            }
+        };
+        if self.measured.is_empty() {
+            return Err(error("the synthetic measurements see nothing", "lower `dropout`, move `camera`"));
+        }
+        Ok(())
+    }
+
     fn anchors(&self, model: &Model, of: Owner) -> Result<Vec<Anchor>> {
         let wrong = |text: &str| error(text, "a body has points [x, y, z], a soft body numbers of vertices");
         self.points
@@ -218,4 +268,13 @@ impl Aim {
                 |all| if all.is_empty() { Err(wrong("the objective has no `points`")) } else { Ok(all) },
             )
     }
+}
+
+/// Where the nodes of a soft body are when it is turned and moved as a whole from where it starts.
+fn posed(model: &Model, solid: SoftId, target: Vec3, turn: Quat) -> Vec<(NodeId, Vec3)> {
+    let range = model.solids[solid.index()].nodes.clone();
+    let at = |i: usize| Vec3::from_slice(&model.initial.q[model.nodes[i].q..]);
+    let mass: f64 = range.clone().map(|i| model.nodes[i].mass).sum();
+    let centre = range.clone().map(|i| at(i) * model.nodes[i].mass).sum::<Vec3>() / mass;
+    range.map(|i| (NodeId(i as u32), target + turn * (at(i) - centre))).collect()
 }

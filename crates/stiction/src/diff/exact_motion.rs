@@ -5,8 +5,8 @@
 //! geometry of any pair of shapes, inertia, elastic forces, gravity, coefficients) and what moves the state are smooth maps
 //! without an iteration; they enter by central differences at fixed v⁺ and λ, exact to about 1e-10.
 //!
-//! Contacts are followed by their keys. One that exists only on one side of a difference is at the border of a mode change and
-//! counts as unchanged. Pushing overlaps out (`sim/recovery.rs`) is not differentiated: it acts only on overlaps that a scene starts
+//! Contacts are followed by their keys, and from feature to feature by their places. One that exists only on one side of a difference
+//! is at the border of a mode change and counts as unchanged. Pushing overlaps out (`sim/recovery.rs`) is not differentiated: it acts only on overlaps that a scene starts
 //! with.
 
 use super::implicit::{ImplicitStep, friction_of};
@@ -17,10 +17,14 @@ use crate::error::{SceneError, StepError};
 use crate::integrate::{Scheme, advance};
 use crate::linalg::Vec3;
 use crate::scene::{Model, Owner};
-use crate::sim::{Probe, SimSettings, Simulation, VelocityStepper};
+use crate::sim::{Met, Probe, SimSettings, Simulation, VelocityStepper};
 
 /// Step of central differences, relative to the largest component of a direction.
 const STEP: f64 = 1e-6;
+
+/// Single nodes are shifted by this share of it: alone they strain their elements more than a motion does, and matrices of elements have
+/// kinks where they are made positive definite.
+const NODE: f64 = 1e-2;
 
 /// Sets a parameter of a model.
 pub type SetValue = Box<dyn Fn(&mut Model, f64)>;
@@ -64,8 +68,8 @@ struct Step {
     problem: ContactProblem,
     solution: Solution,
     late: Vec<ContactKey>,
-    /// Gap of each contact at the start [m].
-    gaps: Vec<f64>,
+    /// How each contact was met.
+    met: Vec<Met>,
 }
 
 /// Change of the state: displacements (world turns for rotations) and velocities, both in the order of `v`.
@@ -108,7 +112,10 @@ impl ExactMotion {
                 problem: sim.problem().clone(),
                 solution: sim.solution().clone(),
                 late: sim.late_keys(),
-                gaps: sim.contacts().map(|(c, _)| c.gap).collect(),
+                met: sim
+                    .contacts()
+                    .map(|(c, _)| Met { gap: c.gap, point: c.point, normal: c.normal() })
+                    .collect(),
             });
         }
         Ok(ExactMotion {
@@ -263,11 +270,24 @@ impl ExactMotion {
         x: &StateChange,
         sides: Option<&([Model; 2], f64)>,
     ) -> (Vec<f64>, Vec<Vec3>, Vec<f64>) {
+        let size = Self::size(x);
+        let e = if size > 0.0 { STEP / size } else { 0.0 };
+        self.posed_by(probe, step, (x, e), sides)
+    }
+
+    /// The same by differences over 2 e; nothing along x where e is zero.
+    fn posed_by(
+        &self,
+        probe: &mut VelocityStepper,
+        step: &Step,
+        (x, e): (&StateChange, f64),
+        sides: Option<&([Model; 2], f64)>,
+    ) -> (Vec<f64>, Vec<Vec3>, Vec<f64>) {
         let (n, m) = (self.model.layout.nv(), step.problem.contacts());
         let mut total = (vec![0.0; n], vec![Vec3::ZERO; m], vec![0.0; m]);
         let at = |probe: &mut VelocityStepper, model: &Model, state: &State| {
             let answer = (&step.solution.v[..], &step.solution.lambda[..]);
-            probe.probe(model, state, self.h, answer, (&step.problem.key, &step.late, &step.gaps))
+            probe.probe(model, state, self.h, answer, (&step.problem.key, &step.late, &step.met))
         };
         let mut add = |[a, b]: [Probe; 2], e: f64| {
             for k in 0..n {
@@ -282,9 +302,7 @@ impl ExactMotion {
                 }
             }
         };
-        let size = Self::size(x);
-        if size > 0.0 {
-            let e = STEP / size;
+        if e > 0.0 {
             let [up, down] = [e, -e].map(|e| at(probe, &self.model, &self.shifted(&step.before, x, e)));
             add([up, down], e);
         }
@@ -376,7 +394,7 @@ impl ExactMotion {
                             let (of_q, k) = if part < 6 { (true, part) } else { (false, part - 6) };
                             if k < width {
                                 if of_q {
-                                    x.q[at + k] = 1.0;
+                                    x.q[at + k] = if width == 3 { NODE } else { 1.0 };
                                 } else {
                                     x.v[at + k] = 1.0;
                                 }
@@ -386,7 +404,7 @@ impl ExactMotion {
                         if !any {
                             continue;
                         }
-                        let (dm, du, dmu) = self.posed(&mut probe, step, &x, None);
+                        let (dm, du, dmu) = self.posed_by(&mut probe, step, (&x, STEP), None);
                         for &b in color {
                             let (at, width) = step.problem.a.block(b);
                             let k = part % 6;
@@ -402,7 +420,7 @@ impl ExactMotion {
                                 sum += du[c].dot(velocity[c]) + dmu[c] * friction[c];
                             }
                             if part < 6 {
-                                before.q[at + k] += sum;
+                                before.q[at + k] += if width == 3 { sum / NODE } else { sum };
                             } else {
                                 before.v[at + k] += sum;
                             }

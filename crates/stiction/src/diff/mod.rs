@@ -35,4 +35,6 @@ pub use objective::{Coordinate, Markers, PointTarget};
 pub use objective::{Objective, Reduce, Term};
 pub use param::{Param, ParamSet};
 pub(crate) use targets::closest_of_triangle;
-pub use targets::{CloudTarget, ForceTarget, NearestTarget, PathTarget, PoseTarget, Together, smoothness};
+pub use targets::{
+    CloudTarget, ForceTarget, NearestTarget, PathTarget, PoseTarget, Together, UprightTarget, smoothness,
+};

@@ -6,6 +6,7 @@ use super::param_forces::{momentum_entries, residual_entries};
 use crate::coords::State;
 use crate::error::StepError;
 use crate::linalg::Vec3;
+use crate::linalg::near_symmetric::EXACT;
 use crate::solvers::penalty::{Newton, Phase, System};
 
 /// What is kept of a run.
@@ -201,7 +202,7 @@ impl<'a> Motion<'a> {
             s.kin.q_by_d.mul_t_add(&layout, 1.0, &q, &mut d);
             s.kin.v_by_d.mul_t_add(&layout, 1.0, &v, &mut d);
             // (∂r/∂d)ᵀ λ = d                                                                           (8)
-            s.lu.solve_transpose(&mut d);
+            s.lu.solve_transpose(&mut d, EXACT);
             let mut lambda = d;
             s.gq.mul_t_add(-1.0, &lambda, &mut q);
             s.gv.mul_t_add(-1.0, &lambda, &mut v);
@@ -322,7 +323,7 @@ impl<'a> Motion<'a> {
                     for k in 0..n {
                         rhs[k] = -(rhs[k] + load[k]);
                     }
-                    s.lu.solve(&mut rhs);
+                    s.lu.solve(&mut rhs, EXACT);
                     s.kin.q_by_d.mul_add(&layout, 1.0, &rhs, &mut dq);
                     s.kin.v_by_d.mul_add(&layout, 1.0, &rhs, &mut dv);
                     let mut dw = std::mem::take(&mut w_by_p[c]);

@@ -2,7 +2,7 @@
 
 use super::objective::{Objective, Reduce, Term};
 use crate::coords::{Anchor, BodyId, NodeId, SoftId, State, rotation};
-use crate::linalg::{Quat, Vec3};
+use crate::linalg::{Quat, Vec3, tangents};
 use crate::scene::{Model, Owner};
 use crate::solvers::penalty::System;
 use crate::solvers::penalty::bdf::left_jacobian;
@@ -84,6 +84,39 @@ impl Objective for PoseTarget {
                     ..Term::default()
                 });
             }
+        }
+    }
+}
+
+/// An axis of a body along a direction of the world during some steps: what is left across it, as a mean over them (6.2).
+#[derive(Clone, Debug, PartialEq)]
+pub struct UprightTarget {
+    /// Whose axis.
+    pub body: BodyId,
+    /// The axis in the frame of the body, a unit vector.
+    pub axis: Vec3,
+    /// Where it should point, a unit vector.
+    pub up: Vec3,
+    /// After which steps.
+    pub steps: RangeInclusive<usize>,
+    /// What a radian counts [m].
+    pub weight: f64,
+}
+
+impl Objective for UprightTarget {
+    fn terms(&self, model: &Model, step: usize, state: &State, out: &mut Vec<Term>) {
+        let b = &model.bodies[self.body.index()];
+        if !self.steps.contains(&step) || b.block.is_none() {
+            return;
+        }
+        let weight = self.weight / (self.steps.clone().count().max(1) as f64).sqrt();
+        let axis = state.rigid_pose(b.q).rotation * self.axis;
+        let (t1, t2) = tangents(self.up);
+        for t in [t1, t2] {
+            // A world turn δ changes t · a by δ · (a × t).
+            let by_turn = axis.cross(t) * weight;
+            let dq = (0..3).map(|k| (b.dof + 3 + k, by_turn[k])).collect();
+            out.push(Term { value: weight * t.dot(axis), dq, ..Term::default() });
         }
     }
 }

@@ -109,6 +109,11 @@ impl BlockMat {
         &mut self.values[self.value_start[e] as usize..self.value_start[e + 1] as usize]
     }
 
+    /// True when both store the same blocks.
+    pub fn has_pattern_of(&self, other: &BlockMat) -> bool {
+        self.width == other.width && self.row_start == other.row_start && self.col == other.col
+    }
+
     /// Sets the matrix to one of a smaller pattern.
     pub fn assign(&mut self, other: &BlockMat) {
         if self.col.len() == other.col.len() {
@@ -252,7 +257,7 @@ impl BlockMat {
         (y[0], y[1], y[2]) = (y0, y1, y2);
     }
 
-    fn entry_values(&self, e: usize) -> &[f64] {
+    pub(super) fn entry_values(&self, e: usize) -> &[f64] {
         &self.values[self.value_start[e] as usize..self.value_start[e + 1] as usize]
     }
 }

@@ -1,10 +1,19 @@
-//! Sparse LU of an unsymmetric block matrix whose pattern stays: the symbolic part is kept between factorisations.
+//! Sparse LU of an unsymmetric block matrix whose pattern stays: the symbolic part is kept between factorisations. Small matrices
+//! that are not sparse are factored densely.
 
 use super::BlockMat;
 use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::lu::partial_pivoting::{factor as dense_factor, solve as dense_solve};
+use faer::perm::PermRef;
 use faer::sparse::linalg::lu::{LuRef, NumericLu, SymbolicLu, factorize_symbolic_lu};
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
-use faer::{Conj, MatMut, Par};
+use faer::{Conj, MatMut, MatRef, Par};
+
+/// Up to this many rows a matrix is factored densely where more than a part in `SPARSE` of it is stored.
+const DENSE_ROWS: usize = 160;
+const SPARSE: usize = 8;
+/// Up to this many rows it is so whatever is stored.
+const TINY: usize = 40;
 
 /// Factors of a block matrix; solves with it and with its transpose.
 #[derive(Default)]
@@ -19,6 +28,10 @@ pub struct SparseLu {
     /// Pattern of blocks that the symbolic part is of.
     pattern: (usize, usize),
     memory: Option<MemBuffer>,
+    /// Dense factors of the transpose, by columns; empty where they are sparse.
+    dense: Vec<f64>,
+    perm: Vec<usize>,
+    perm_inverse: Vec<usize>,
     /// How often the pattern was analysed.
     pub analyses: usize,
 }
@@ -61,6 +74,11 @@ impl SparseLu {
                 *x /= largest;
             }
         }
+        self.dense.clear();
+        if n <= TINY || (n <= DENSE_ROWS && SPARSE * self.col.len() >= n * n) {
+            self.factor_dense(n);
+            return self.is_regular(n);
+        }
         let shape = SymbolicSparseColMatRef::new_checked(n, n, &self.row_start, None, &self.col);
         if self.symbolic.is_none() || self.pattern != pattern {
             self.symbolic = factorize_symbolic_lu(shape, Default::default()).ok();
@@ -79,9 +97,30 @@ impl SparseLu {
             MemStack::new(memory),
             Default::default(),
         );
-        if done.is_err() {
-            return false;
+        done.is_ok() && self.is_regular(n)
+    }
+
+    fn factor_dense(&mut self, n: usize) {
+        self.dense.resize(n * n, 0.0);
+        for i in 0..n {
+            for e in self.row_start[i]..self.row_start[i + 1] {
+                self.dense[i * n + self.col[e]] += self.values[e];
+            }
         }
+        self.perm.resize(n, 0);
+        self.perm_inverse.resize(n, 0);
+        let need = dense_factor::lu_in_place_scratch::<usize, f64>(n, n, Par::Seq, Default::default());
+        dense_factor::lu_in_place(
+            MatMut::from_column_major_slice_mut(&mut self.dense, n, n),
+            &mut self.perm,
+            &mut self.perm_inverse,
+            Par::Seq,
+            MemStack::new(&mut MemBuffer::new(need)),
+            Default::default(),
+        );
+    }
+
+    fn is_regular(&self, n: usize) -> bool {
         // A zero pivot shows as a number that is not finite.
         let mut check = vec![1.0; n];
         self.solve(&mut check);
@@ -110,11 +149,26 @@ impl SparseLu {
 
     /// Overwrites `x` with M⁻¹ x.
     pub fn solve(&self, x: &mut [f64]) {
-        let Some(symbolic) = &self.symbolic else { return };
         let n = x.len();
         for (x, s) in x.iter_mut().zip(&self.row_scale) {
             *x *= s;
         }
+        if !self.dense.is_empty() {
+            let lu = MatRef::from_column_major_slice(&self.dense, n, n);
+            let perm = PermRef::new_checked(&self.perm, &self.perm_inverse, n);
+            let need = dense_solve::solve_transpose_in_place_scratch::<usize, f64>(n, 1, Par::Seq);
+            dense_solve::solve_transpose_in_place_with_conj(
+                lu,
+                lu,
+                perm,
+                Conj::No,
+                MatMut::from_column_major_slice_mut(x, n, 1),
+                Par::Seq,
+                MemStack::new(&mut MemBuffer::new(need)),
+            );
+            return;
+        }
+        let Some(symbolic) = &self.symbolic else { return };
         let mut memory = MemBuffer::new(symbolic.solve_transpose_in_place_scratch::<f64>(1, Par::Seq));
         LuRef::new_unchecked(symbolic, &self.numeric).solve_transpose_in_place_with_conj(
             Conj::No,
@@ -126,15 +180,30 @@ impl SparseLu {
 
     /// Overwrites `x` with M⁻ᵀ x.
     pub fn solve_transpose(&self, x: &mut [f64]) {
-        let Some(symbolic) = &self.symbolic else { return };
         let n = x.len();
-        let mut memory = MemBuffer::new(symbolic.solve_in_place_scratch::<f64>(1, Par::Seq));
-        LuRef::new_unchecked(symbolic, &self.numeric).solve_in_place_with_conj(
-            Conj::No,
-            MatMut::from_column_major_slice_mut(x, n, 1),
-            Par::Seq,
-            MemStack::new(&mut memory),
-        );
+        if !self.dense.is_empty() {
+            let lu = MatRef::from_column_major_slice(&self.dense, n, n);
+            let perm = PermRef::new_checked(&self.perm, &self.perm_inverse, n);
+            let need = dense_solve::solve_in_place_scratch::<usize, f64>(n, 1, Par::Seq);
+            dense_solve::solve_in_place_with_conj(
+                lu,
+                lu,
+                perm,
+                Conj::No,
+                MatMut::from_column_major_slice_mut(x, n, 1),
+                Par::Seq,
+                MemStack::new(&mut MemBuffer::new(need)),
+            );
+        } else {
+            let Some(symbolic) = &self.symbolic else { return };
+            let mut memory = MemBuffer::new(symbolic.solve_in_place_scratch::<f64>(1, Par::Seq));
+            LuRef::new_unchecked(symbolic, &self.numeric).solve_in_place_with_conj(
+                Conj::No,
+                MatMut::from_column_major_slice_mut(x, n, 1),
+                Par::Seq,
+                MemStack::new(&mut memory),
+            );
+        }
         for (x, s) in x.iter_mut().zip(&self.row_scale) {
             *x *= s;
         }
@@ -148,18 +217,24 @@ mod tests {
 
     #[test]
     fn both_ways_solve_and_the_pattern_is_analysed_once() {
+        check(40, 1);
+        // Densely.
+        check(8, 0);
+    }
+
+    fn check(count: usize, analyses: usize) {
         let mut layout = Layout::new();
-        for k in 0..40 {
+        for k in 0..count {
             layout.push(if k < 5 { BlockKind::Rigid } else { BlockKind::Node });
         }
-        let pairs: Vec<(u32, u32)> = (1..40).map(|k| (k - 1, k)).collect();
+        let pairs: Vec<(u32, u32)> = (1..count as u32).map(|k| (k - 1, k)).collect();
         let mut m = BlockMat::with_pattern(&layout, &pairs);
         let mut lu = SparseLu::default();
         for round in 0..3 {
             m.clear();
             let mut s = 1.0 + round as f64;
-            for i in 0..40_usize {
-                for j in i.saturating_sub(1)..(i + 2).min(40) {
+            for i in 0..count {
+                for j in i.saturating_sub(1)..(i + 2).min(count) {
                     let width = m.block(j).1;
                     let block = m.block_mut(i, j).unwrap();
                     for (k, x) in block.iter_mut().enumerate() {
@@ -187,6 +262,6 @@ mod tests {
                 (0..n).map(|i| (t[i] * y[i], a[i] * x[i])).fold((0.0, 0.0), |s, p| (s.0 + p.0, s.1 + p.1));
             assert!((l - r).abs() < 1e-9);
         }
-        assert_eq!(lu.analyses, 1);
+        assert_eq!(lu.analyses, analyses);
     }
 }

@@ -5,7 +5,7 @@ use crate::bench::{Context, Experiment, Row};
 use crate::failure::Result;
 use stiction::coords::BodyId;
 use stiction::diff::optimize::{Bounds, LevenbergSettings, levenberg_marquardt};
-use stiction::diff::{Param, PathTarget, smoothness};
+use stiction::diff::{Param, PathTarget, Together, UprightTarget, smoothness};
 use stiction::elastic::{Damping, Law, Material};
 use stiction::mesh::shapes;
 use stiction::scene::{Joint, JointAnchor, JointKind, Motor, NodeSelection, Owner, SoftBody};
@@ -31,6 +31,13 @@ pub const SOFT: Experiment = Experiment {
 pub const DT: f64 = 1.0 / 60.0;
 const HIP: f64 = 0.05;
 const LIMB: f64 = 0.12;
+/// Pace of the target [m/s], and how long a step of the trot takes both pairs of legs [s].
+const PACE: f64 = 0.15;
+const PERIOD: f64 = 0.6;
+/// Stiffness of a motor [N·m/rad]: a leg that carries half of the robot gives way by about 0.1 rad.
+const MOTOR: f64 = 10.0;
+/// What a radian off the vertical counts in a step [m].
+const UPRIGHT: f64 = 0.1;
 const TORSO: BodyId = BodyId(1);
 
 /// Legs: front left, front right, hind left, hind right; each of hip, thigh and shank.
@@ -66,7 +73,7 @@ pub fn scene(soft: bool) -> Scene {
         for (a, b, place, axis) in joints {
             let mut hinge = Joint::new(format!("{b} joint"), JointKind::Hinge, a, b);
             (hinge.anchor, hinge.axis) = (JointAnchor::World(place), axis);
-            hinge.motor = Some(Motor::position(0.0, 60.0, 1.0));
+            hinge.motor = Some(Motor::position(0.0, MOTOR, 0.3));
             scene.joints.push(hinge);
         }
         if soft {
@@ -90,19 +97,21 @@ pub fn settings() -> Settings {
     Settings { scheme: Bdf::One, stiffness: 5e3, joint_stiffness: 1e5, damping, ..Settings::default() }
 }
 
-/// The robot with one control per motor and step that starts as a trot: diagonal legs swing together.
+/// The robot with one control per motor and step that starts as a trot: diagonal legs swing together, as far as the pace asks
+/// for with legs that do not give way, and lift by bending the knee.
 pub fn robot(soft: bool, steps: usize) -> Result<Problem> {
     let mut system = system(&scene(soft), settings(), DT)?;
     let mut params = Vec::new();
+    let swing = PACE * PERIOD / (4.0 * 2.0 * LIMB * 0.94);
     for joint in 0..12 {
         let (leg, part) = (joint / 3, joint % 3);
         let phase = if leg == 0 || leg == 3 { 0.0 } else { 0.5 };
         let target = |i: usize| {
-            let t = std::f64::consts::TAU * (i as f64 * DT / 0.6 + phase);
+            let t = std::f64::consts::TAU * (i as f64 * DT / PERIOD + phase);
             let grow = (i as f64 * DT / 0.3).min(1.0);
             grow * match part {
                 0 => 0.0,
-                1 => -0.04 * t.sin(),
+                1 => -swing * t.sin(),
                 _ => -0.25 * t.cos().max(0.0),
             }
         };
@@ -125,7 +134,7 @@ fn walk(ctx: &mut Context, soft: bool) -> Result<Vec<Row>> {
     };
     let mut problem = robot(soft, steps)?;
     let dofs = problem.system.model().layout.nv();
-    let distance = 0.15 * steps as f64 * DT;
+    let distance = PACE * steps as f64 * DT;
     let start = problem.states(&vec![0.0; problem.len()])?;
     let x = |s: &stiction::State| Vec3::from_slice(&s.q);
     let height = x(&start[0]).z - 0.01;
@@ -133,12 +142,20 @@ fn walk(ctx: &mut Context, soft: bool) -> Result<Vec<Row>> {
     // Forward at an even pace; upright and at its height all the way.
     let places =
         (1..=steps).map(|i| (i, Vec3::new(distance * i as f64 / steps as f64, 0.0, height))).collect();
-    let objective = PathTarget { owner, places, weight: Vec3::new(1.0, 0.5, 0.5) };
+    let path = PathTarget { owner, places, weight: Vec3::new(1.0, 0.5, 0.5) };
+    let upright = UprightTarget {
+        body: TORSO,
+        axis: Vec3::Z,
+        up: Vec3::Z,
+        steps: 1..=steps,
+        weight: UPRIGHT * (steps as f64).sqrt(),
+    };
+    let objective = Together { parts: vec![(&path, 1.0), (&upright, 1.0)] };
     let n = problem.len();
     let all: Vec<usize> = (0..n).collect();
     let series: Vec<Vec<usize>> = (0..12).map(|c| (c * n / 12..(c + 1) * n / 12).collect()).collect();
     let settings =
-        LevenbergSettings { evaluations: ctx.pick(if soft { 8 } else { 20 }, 40), goal: 0.0, change: 1e-4 };
+        LevenbergSettings { evaluations: ctx.pick(if soft { 16 } else { 20 }, 40), goal: 0.0, change: 1e-4 };
     let (m, _) = levenberg_marquardt(&vec![0.0; n], &Bounds::none(n), &settings, |y| {
         let (mut values, mut rows) = problem.rows(y, &objective, &all);
         let (v, r) = smoothness(y, &series, 0.02);

@@ -135,7 +135,7 @@ fn point(ctx: &mut Context) -> Result<Vec<Row>> {
         let mut problem = ball(cells, (stiffness, ONSET), FrictionModel::Linear, true)?;
         let objective = PointTarget { owner: BALL, step: problem.steps, target: TARGET, weight: Vec3::ONE };
         // As many as tell ten times the runs of L-BFGS.
-        let settings = CmaSettings { evaluations: ctx.pick(11, 20) * runs, goal: 1e-6, seed: 3 };
+        let settings = CmaSettings { evaluations: 11 * runs, goal: 1e-6, seed: 3 };
         let spread = [0.3, 0.3, 0.3, 2.0, 2.0, 2.0];
         let m =
             cma_es(&start, &spread, &Bounds::none(6), &settings, |x| problem.value(x, &objective) / first);

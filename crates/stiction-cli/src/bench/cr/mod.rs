@@ -32,6 +32,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     scenes::BEARING,
     scenes::FIGURE2,
     scenes::CUBES,
+    scenes::CLOTH,
     delassus::EXPERIMENT,
     memory::EXPERIMENT,
     speed::EXPERIMENT,

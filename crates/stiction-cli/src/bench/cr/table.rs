@@ -4,6 +4,7 @@
 use super::super::runs::broke;
 use super::super::{Context, Row};
 use super::mean_median;
+use crate::clock::{Elapsed, Stopwatch};
 use crate::failure::{Result, error};
 use std::collections::BTreeMap;
 use stiction::collide::inspect;
@@ -69,6 +70,8 @@ impl Plan {
 pub struct Run {
     /// Iterations of each method, step by step, on the problem as it is at the end of the step.
     pub iterations: [Vec<f64>; 5],
+    /// Their time on the processor [s].
+    pub seconds: [Vec<f64>; 5],
     pub unsolved: [usize; 5],
     /// Errors of CR Full: of the compared problems, and of every step (`Plan::errors`).
     pub errors: Vec<Errors>,
@@ -182,8 +185,9 @@ fn compare(p: &ContactProblem, guess: &Solution, plan: &Plan, out: &mut Run) -> 
     let printed = Settings { stop, max_iterations: MOST, ..Settings::paper() };
     let diag = Settings { preconditioner: Preconditioner::Diag, cone: Cone::Pyramid, ..printed };
     let mut answer = guess.clone();
-    let mut note = |k: usize, report: SolveReport| {
+    let mut note = |k: usize, report: SolveReport, took: Elapsed| {
         out.iterations[k].push(report.iterations as f64);
+        out.seconds[k].push(took.cpu.unwrap_or(took.wall));
         out.unsolved[k] += usize::from(!report.status.is_solved());
     };
     for k in 0..4 {
@@ -196,11 +200,14 @@ fn compare(p: &ContactProblem, guess: &Solution, plan: &Plan, out: &mut Run) -> 
             _ => Box::new(Ica::new(stop, MOST)),
         };
         answer.clone_from(guess);
-        note(k, method.solve(p, &mut answer, &mut ()));
+        let watch = Stopwatch::start();
+        let report = method.solve(p, &mut answer, &mut ());
+        note(k, report, watch.elapsed());
     }
     answer.clone_from(guess);
+    let watch = Stopwatch::start();
     let (report, e) = full(p, &mut answer);
-    note(4, report);
+    note(4, report, watch.elapsed());
     out.natural.push(measure(p, &answer).natural);
     if plan.robust {
         answer.clone_from(guess);

@@ -10,6 +10,21 @@ use crate::scene::Model;
 
 /// A gap below this share of the smaller shape counts as touching.
 const TOUCH: f64 = 1e-6;
+/// A contact of the same two bodies within this share of the smaller shape is the same contact on another feature.
+const SAME_PLACE: f64 = 1e-4;
+/// Normals that differ by less, for shifts of 1e-6 m, are of one smooth contact.
+const SAME_NORMAL: f64 = 1e-3;
+
+/// A contact as a step met it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Met {
+    /// Gap at the start [m].
+    pub gap: f64,
+    /// Where it is [m].
+    pub point: Vec3,
+    /// Its normal.
+    pub normal: Vec3,
+}
 
 /// Left-hand sides of the equations of a step at given velocities and impulses.
 #[derive(Clone, Debug, Default)]
@@ -29,14 +44,16 @@ impl VelocityStepper {
     }
 
     /// Poses the equations at `state` and evaluates them at `v` and `lambda`, contact by contact as `keys` say; those in `late`
-    /// are looked for where `v` leads. `gaps` are those that the step started with [m].
+    /// are looked for where `v` leads. `met` says how the step met them. Where a contact passes from
+    /// one face to the next its key changes, though gap and normal do not jump: the nearest contact of the same two bodies that
+    /// has no other key of the step is then the same one.
     pub(crate) fn probe(
         &mut self,
         model: &Model,
         state: &State,
         h: f64,
         (v, lambda): (&[f64], &[Vec3]),
-        (keys, late, gaps): (&[ContactKey], &[ContactKey], &[f64]),
+        (keys, late, met): (&[ContactKey], &[ContactKey], &[Met]),
     ) -> Probe {
         self.linearize(model, state, h);
         self.collider.detect(model, state, h, &mut self.contacts);
@@ -53,15 +70,29 @@ impl VelocityStepper {
         let find = |list: &[Contact], key: &ContactKey| -> Option<Contact> {
             list.binary_search_by(|c| c.key.cmp(key)).ok().map(|i| list[i])
         };
+        let nearest = |list: &[Contact], key: &ContactKey, met: &Met| -> Option<Contact> {
+            let owners = |k: &ContactKey| {
+                let owner = |s: ShapeId| model.whole(model.shapes[s.index()].owner);
+                (owner(k.shape_a), owner(k.shape_b))
+            };
+            let reach = |s: ShapeId| model.shapes[s.index()].scale;
+            let near = SAME_PLACE * reach(key.shape_a).min(reach(key.shape_b));
+            let others = list.iter().filter(|c| owners(&c.key) == owners(key) && !keys.contains(&c.key));
+            let off = |c: &Contact| c.point.distance(met.point);
+            let best = others.min_by(|a, b| off(a).total_cmp(&off(b)))?;
+            // Where the normal jumps it is another contact.
+            let same = off(best) < near && best.normal().distance(met.normal) < SAME_NORMAL;
+            same.then_some(*best)
+        };
         let mut out = Probe { momentum: vec![0.0; v.len()], ..Probe::default() };
         self.problem.a.mul(v, &mut out.momentum);
         for (x, b) in out.momentum.iter_mut().zip(&self.problem.b) {
             *x -= b;
         }
-        for ((key, gap), lambda) in keys.iter().zip(gaps).zip(lambda) {
+        for ((key, met), lambda) in keys.iter().zip(met).zip(lambda) {
             let is_late = late.contains(key);
-            let found = find(if is_late { &self.candidates } else { &self.contacts }, key);
-            let Some(c) = found else {
+            let list = if is_late { &self.candidates } else { &self.contacts };
+            let Some(c) = find(list, key).or_else(|| nearest(list, key, met)) else {
                 out.velocity.push(None);
                 out.law.push(None);
                 continue;
@@ -88,7 +119,7 @@ impl VelocityStepper {
             } else {
                 let bias = normal_bias(self.settings.scheme, model, state, &c, h);
                 let reach = |s: ShapeId| model.shapes[s.index()].scale;
-                let held = *gap >= -TOUCH * reach(key.shape_a).min(reach(key.shape_b));
+                let held = met.gap >= -TOUCH * reach(key.shape_a).min(reach(key.shape_b));
                 // max(gap, 0) has a kink: all states take the branch of the step itself.
                 let rigid = !is_soft(model, &c.a) && !is_soft(model, &c.b);
                 u.x += match rigid && bias == (c.gap / h).max(0.0) {

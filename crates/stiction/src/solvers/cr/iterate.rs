@@ -1,12 +1,13 @@
 //! Algorithm 1, lines 7 to 22: preconditioned conjugate residuals with constraints that change state.
 
+use super::contradiction::{Search, Stall};
 use super::minres::Minres;
 use super::pair::Pair;
 use super::precondition::Conditioner;
 use super::states::{States, Strictness};
 use super::stop::{Limits, Scales, largest, natural};
 use super::system::Saddle;
-use super::{Cone, Method, Settings};
+use super::{Cone, Method, Settings, Signs};
 use crate::contact::cone::project_strict;
 use crate::contact::law::RoundLaw;
 use crate::linalg::Vec3;
@@ -53,23 +54,24 @@ pub struct HistoryRecord {
 pub(super) struct Engine {
     pub counts: Counts,
     pub history: Option<Vec<HistoryRecord>>,
-    conditioner: Conditioner,
-    states: States,
-    limits: Limits,
+    pub(super) conditioner: Conditioner,
+    pub(super) states: States,
+    pub(super) limits: Limits,
     minres: Minres,
     /// Velocities, and the multipliers that are unknowns.
-    y: Pair,
+    pub(super) y: Pair,
     /// All multipliers.
-    total: Vec<Vec3>,
-    before: Vec<Vec3>,
-    r: Pair,
+    pub(super) total: Vec<Vec3>,
+    pub(super) before: Vec<Vec3>,
+    pub(super) r: Pair,
     /// z = C⁻¹ r, w = B z.
-    z: Pair,
+    pub(super) z: Pair,
     w: Pair,
     /// p, B p and C⁻¹ B p.
     p: Pair,
     bp: Pair,
     q: Pair,
+    pub(super) search: Search,
     /// zᵀ B z of the last step.
     zw: f64,
     h: f64,
@@ -159,7 +161,7 @@ impl Engine {
         self.refresh(sys);
         self.restart(sys, s);
         let (mut since, mut tightened, mut fresh, mut restarted) = (0, 0, true, true);
-        let mut patience = Patience::default();
+        let (mut patience, mut stall) = (Patience::default(), Stall::default());
         report.status = Status::Budget;
         loop {
             let ratio = self.limits.ratio(&self.r);
@@ -207,6 +209,14 @@ impl Engine {
                     restarted = true;
                     continue;
                 }
+            }
+            if s.signs == Signs::Weighed
+                && stall.is_due(self.limits.ratio(&self.r), self.counts.iterations)
+                && self.resolve_contradictions(sys, s.preconditioner)
+            {
+                self.restart(sys, s);
+                (since, restarted, stall) = (0, true, Stall::default());
+                continue;
             }
             self.direction(sys, s);
         }

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | Alg. 1, lines 7–22 | [`ConjugateResidual`], `iterate.rs` |
 //! | Alg. 2 and 3, (12), (13), (16), (18) | `states.rs` |
+//! | contacts that contradict each other; not in the paper | `contradiction.rs` |
 //! | B y = d (20), r = r_u + r_c (3.5) | `system.rs` |
 //! | Diag, Full (22) | `precondition.rs` |
 //! | Z (3.4.1) | `similar.rs` |
@@ -25,6 +26,7 @@
 //! the yardstick takes.
 
 pub mod complementarity;
+mod contradiction;
 pub mod ica;
 mod iterate;
 mod minres;
@@ -189,7 +191,7 @@ impl Settings {
             patient: true,
             signs: Signs::Weighed,
             diagonal: Diagonal::Blocks,
-            turn: Turn::Damped(10.0),
+            turn: Turn::Damped(3.0),
             angle: 0.01_f64.to_radians(),
             ..Settings::paper()
         }

@@ -36,7 +36,7 @@ pub(super) struct Conditioner {
     start: Vec<usize>,
     /// Z⁻¹ S_d: what one unit of λ alone moves each row by [1/kg].
     pub own: Vec<Vec3>,
-    similar: Similar,
+    pub similar: Similar,
     /// S_d⁻¹ of the present states.
     s_inverse: Vec<Vec3>,
     t: Vec<f64>,

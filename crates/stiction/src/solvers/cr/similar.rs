@@ -90,10 +90,14 @@ impl Similar {
             self.count.push(if self.group[c] != NONE {
                 self.group_count[self.group[c] as usize].max(Vec3::ONE)
             } else {
-                let near = &self.pairs[self.start[c] as usize..self.start[c + 1] as usize];
-                near.iter().fold(Vec3::ONE, |z, (o, like)| z + mask[*o as usize] * *like)
+                self.of(c).iter().fold(Vec3::ONE, |z, (o, like)| z + mask[*o as usize] * *like)
             });
         }
+    }
+
+    /// Contacts that share nodes with contact `c`, with their likeness.
+    pub fn of(&self, c: usize) -> &[(u32, f64)] {
+        &self.pairs[self.start[c] as usize..self.start[c + 1] as usize]
     }
 
     /// Z of contact `c` at the last count.

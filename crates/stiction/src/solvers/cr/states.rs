@@ -41,6 +41,26 @@ pub(super) struct States {
     all: Vec<Constraint>,
 }
 
+/// Where a way of all multipliers first comes to a bound.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bound {
+    constraint: usize,
+    /// Of the way.
+    share: f64,
+    state: Met,
+}
+
+/// Which bound it is.
+#[derive(Clone, Copy, Debug)]
+enum Met {
+    /// Of a row, with its value.
+    Row(usize, f64, Row),
+    /// A contact has no force left.
+    Opens,
+    /// Friction leaves its cone.
+    Slips,
+}
+
 /// How strictly constraints are evaluated.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strictness {
@@ -194,6 +214,69 @@ impl States {
         changes
     }
 
+    /// What in a group comes to its bound first when multipliers go along `way`.
+    pub fn first_bound(&self, sys: &Saddle, group: &[u32], total: &[Vec3], way: &[Vec3]) -> Option<Bound> {
+        let mut first: Option<Bound> = None;
+        let mut meet = |constraint: usize, share: f64, state: Met| {
+            if share.is_finite() && first.as_ref().is_none_or(|f| share < f.share) {
+                first = Some(Bound { constraint, share: share.max(0.0), state });
+            }
+        };
+        for c in group.iter().map(|c| *c as usize) {
+            let (row, l, z) = (&self.all[c].row, total[c], way[c]);
+            match sys.rows.law[c] {
+                RoundLaw::Rows(b) => {
+                    for k in (0..3).filter(|k| row[*k] == Row::Unknown && z[*k] != 0.0) {
+                        let (at, end) = if z[k] < 0.0 { (b.lo[k], Row::Low) } else { (b.hi[k], Row::High) };
+                        meet(c, (at - l[k]) / z[k], Met::Row(k, at, end));
+                    }
+                }
+                RoundLaw::Cone(mu) if row[0] == Row::Unknown => {
+                    if z.x < 0.0 {
+                        meet(c, -l.x / z.x, Met::Opens);
+                    }
+                    if row[1] == Row::Unknown && row[2] == Row::Unknown {
+                        meet(c, way_to_cone(mu, l, z), Met::Slips);
+                    }
+                }
+                RoundLaw::Cone(_) => {}
+            }
+        }
+        first
+    }
+
+    /// Takes the multipliers of a group along `way` up to this bound, where they come to rest.
+    pub fn follow(
+        &mut self,
+        to: &Bound,
+        group: &[u32],
+        way: &[Vec3],
+        total: &mut [Vec3],
+        unknown: &mut [Vec3],
+    ) {
+        for c in group.iter().map(|c| *c as usize) {
+            total[c] += self.mask[c] * way[c] * to.share;
+            let own = &mut self.all[c];
+            match to.state {
+                _ if c != to.constraint => {}
+                Met::Row(k, at, end) => {
+                    total[c][k] = at;
+                    own.row[k] = end;
+                }
+                Met::Opens => {
+                    total[c] = Vec3::ZERO;
+                    own.open();
+                }
+                Met::Slips => {
+                    (own.row[1], own.row[2]) = (Row::High, Row::High);
+                    own.slide = -unit(total[c]);
+                    own.last = total[c].x.max(0.0);
+                }
+            }
+            unknown[c] = self.split(c, total[c]);
+        }
+    }
+
     /// Whether constraint `c` is a contact that acts and slips.
     pub fn slips(&self, c: usize) -> bool {
         self.mask.get(c).is_some_and(|m| m.x > 0.0 && m.y == 0.0)
@@ -317,6 +400,19 @@ fn rest(x: f64, lo: f64, hi: f64) -> Row {
     } else {
         Row::Unknown
     }
+}
+
+/// The share of `way` after which friction leaves the cone: |λ_t| = μ λ; infinite where it never does.
+fn way_to_cone(mu: f64, l: Vec3, way: Vec3) -> f64 {
+    let square = |x: Vec3, y: Vec3| x.y * y.y + x.z * y.z - mu * mu * x.x * y.x;
+    let (a, half, c) = (square(way, way), square(l, way), square(l, l));
+    if c >= 0.0 {
+        return if half > 0.0 { 0.0 } else { f64::INFINITY };
+    }
+    // c < 0: inside. The smaller positive root of a t² + 2 half t + c, in the form that does not cancel.
+    let root = (half * half - a * c).sqrt();
+    let share = -c / (half + root);
+    if share > 0.0 { share } else { f64::INFINITY }
 }
 
 /// Unit vector of the tangential part; zero where there is none.

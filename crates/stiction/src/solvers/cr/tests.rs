@@ -217,6 +217,34 @@ fn a_soft_block_in_a_grip_meets_the_yardstick() {
 }
 
 #[test]
+fn of_copies_that_contradict_each_other_the_stricter_acts() {
+    // Every contact twice, the copy a millimetre per second looser; the guess lets both carry half.
+    let mut block = crate::contact::soft_samples::SoftBlock::new([3, 3, 3]);
+    block.drive(0);
+    let p = block.problem();
+    let (alone, ..) = solve(Settings::robust(), &p);
+    let mut q = p.clone();
+    for c in 0..p.contacts() {
+        q.j.push(p.j.frame[c], p.j.terms(c).iter().copied());
+        q.bias.push(p.bias[c] + Vec3::new(1e-3, 0.0, 0.0));
+        q.law.push(p.law[c]);
+        q.softness.push(p.softness[c]);
+        q.key.push(p.key[c]);
+    }
+    let half = alone.lambda.iter().map(|l| 0.5 * *l);
+    let mut x = Solution { v: alone.v.clone(), lambda: half.clone().chain(half).collect() };
+    let mut solver = ConjugateResidual::new(Settings::robust());
+    let report = solver.solve(&q, &mut x, &mut ());
+    assert!(report.status.is_solved() && report.iterations < 2000, "{report:?} {:?}", solver.counts());
+    assert!(residual::measure(&q, &x).natural < 1e-6);
+    let (first, copies) = x.lambda.split_at(p.contacts());
+    let (sum, left) = (first.iter().map(|l| l.x).sum::<f64>(), copies.iter().map(|l| l.x).sum::<f64>());
+    assert!(sum > 0.0 && left < 1e-3 * sum, "{left} of {sum}");
+    let off = x.v.iter().zip(&alone.v).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(off < 1e-4 * p.velocity_scale, "{off}");
+}
+
+#[test]
 fn a_pyramid_holds_at_most_the_coefficient_along_each_axis() {
     let p = particle(Vec3::new(8.0, 3.0, 0.0), 1, 0.0);
     let (x, report, ..) = solve(Settings { cone: Cone::Pyramid, ..sharp() }, &p);

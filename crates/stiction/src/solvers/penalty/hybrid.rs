@@ -4,6 +4,7 @@ use super::assembly::Frame;
 use super::bdf::Phase;
 use super::law::FrictionModel;
 use super::{Newton, System};
+use crate::coords::State;
 use crate::error::StepError;
 use crate::linalg::Vec3;
 use crate::scene::Owner;
@@ -41,23 +42,22 @@ impl System {
             self.hold(&from.state, &from.stuck);
         }
         let warm = !from.stuck.is_empty();
-        let (mut solved, mut goal) = (true, loose);
+        let mut solved = true;
         for round in 0..MOST_ROUNDS {
             if round > 0 || !warm {
                 let gone = round > 0 && self.let_go();
                 // Points begin to stick in the first rounds only, so that none comes and goes.
-                let more = round < ROUNDS_OF_HOLDING && self.hold_what_sticks();
+                let more = round < ROUNDS_OF_HOLDING && self.hold_what_sticks(&from.state);
                 if !more && !gone {
                     break;
                 }
             }
-            goal = if warm && round == 0 { 1.0 } else { loose };
-            solved = self.newton(from, d, step, goal, report)?;
+            solved = self.newton(from, d, step, loose, report)?;
             if !solved {
                 break;
             }
         }
-        if solved && goal > 1.0 {
+        if solved && report.residual > report.target {
             solved = self.newton(from, d, step, 1.0, report)?;
         }
         if !solved {
@@ -70,7 +70,7 @@ impl System {
     }
 
     /// Holds these nodes at these sites. Obstacles that hold are flat and stand still: their normal is the same everywhere.
-    pub(super) fn hold(&mut self, state: &crate::coords::State, stuck: &[(u32, u32)]) {
+    pub(super) fn hold(&mut self, state: &State, stuck: &[(u32, u32)]) {
         for &(node, site) in stuck {
             let s = &self.sites.all[site as usize];
             let (a, b) = (Frame::of(&self.model, state, s.a), Frame::of(&self.model, state, s.b));
@@ -78,8 +78,9 @@ impl System {
         }
     }
 
-    /// Holds every node whose friction (17) is below the Coulomb limit, unless it was let go; true when there were any.
-    fn hold_what_sticks(&mut self) -> bool {
+    /// Holds every node whose friction (17) is below the Coulomb limit, unless it was let go; true when there were any. A node that
+    /// the step finds in the air has no place to stick to: it is held from the next step on.
+    fn hold_what_sticks(&mut self, before: &State) -> bool {
         let mut any = false;
         let kt = self.settings.stiffness * self.h;
         for k in 0..self.sites.all.len() {
@@ -89,8 +90,9 @@ impl System {
             }
             let s = &self.sites.all[k];
             let (a, b) = self.frames(s);
-            let gap = s.gap(&self.sites.obstacles[s.obstacle], &a, &b);
-            if gap >= 0.0 {
+            let obstacle = &self.sites.obstacles[s.obstacle];
+            let frame = |part| Frame::of(&self.model, before, part);
+            if s.gap(obstacle, &a, &b) >= 0.0 || s.gap(obstacle, &frame(s.a), &frame(s.b)) >= 0.0 {
                 continue;
             }
             let n = s.normal(&self.sites.obstacles[s.obstacle], &a, &b);

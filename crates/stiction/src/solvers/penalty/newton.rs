@@ -8,6 +8,8 @@ use crate::solvers::Status;
 
 /// Rounding of a sum, as a share of the sizes of its terms.
 const ROUNDING: f64 = 2e-14;
+/// Residual of the linear system of a Newton step, relative: no more than Newton's own error calls for.
+const LINEAR: f64 = 1e-9;
 /// Shortest step of a line search: 2⁻¹².
 const MOST_HALVINGS: usize = 12;
 /// Whole steps that may be taken against the line search.
@@ -53,6 +55,8 @@ impl System {
         self.find_patches(&from.state);
         self.held.fill(None);
         self.released.fill(false);
+        // A step depends on nothing but where it starts.
+        self.lu.forget();
         let g = self.model.gravity;
         let mut d: Vec<f64> = from.state.v.iter().map(|v| self.h * v).collect();
         if from.state.v.iter().all(|v| *v == 0.0) {
@@ -86,6 +90,7 @@ impl System {
         self.find_patches(&from.state);
         self.recall(&to.state, newton);
         self.evaluate(from, &to.e, step, true);
+        self.lu.forget();
         self.factor()
     }
 
@@ -142,7 +147,7 @@ impl System {
             let mut x = std::mem::take(&mut self.work);
             x.clear();
             x.extend(self.r.iter().map(|r| -r));
-            self.lu.solve(&mut x);
+            self.lu.solve(&mut x, LINEAR);
             // Line search on ‖r‖: kinks of contact forces may ask for shorter steps.
             let mut length = 1.0;
             let (mut found, mut reached) = (false, norm);

@@ -11,7 +11,7 @@ use super::{Assembly, System};
 use crate::coords::{Anchor, NodeId, SoftId, State};
 use crate::diff::closest_of_triangle;
 use crate::linalg::dual::{Dual, DualVec};
-use crate::linalg::{BlockMat, SparseLu, Vec3};
+use crate::linalg::{BlockMat, NearSymmetric, Vec3};
 use crate::scene::{Model, Owner};
 
 /// Faces farther from a node than this many edge lengths, and its way in two steps, are not looked at.
@@ -153,7 +153,7 @@ impl System {
             self.gv = pattern.clone();
             self.rd = pattern.clone();
             self.asm = Assembly::new(pattern);
-            self.lu = SparseLu::default();
+            self.lu = NearSymmetric::default();
         }
     }
 

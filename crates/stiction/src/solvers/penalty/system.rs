@@ -14,7 +14,7 @@ use crate::diff::{Param, Term};
 use crate::dynamics::{Slender, Solids};
 use crate::error::SceneError;
 use crate::linalg::dual::{Dual, DualVec};
-use crate::linalg::{BlockMat, Mat3, SparseLu, Vec3};
+use crate::linalg::{BlockMat, Mat3, NearSymmetric, Vec3};
 use crate::scene::{Model, Owner};
 
 /// A model with its smooth contacts, ready to step.
@@ -39,7 +39,7 @@ pub struct System {
     /// The same by v.
     pub(crate) gv: BlockMat,
     pub(super) rd: BlockMat,
-    pub(crate) lu: SparseLu,
+    pub(crate) lu: NearSymmetric,
     pub(crate) kin: Kinematics,
     pub(crate) there: State,
     pub(crate) w: Vec<f64>,
@@ -96,7 +96,7 @@ impl System {
             asm: Assembly::new(pattern),
             settings,
             h,
-            lu: SparseLu::default(),
+            lu: NearSymmetric::default(),
             kin: Kinematics::default(),
             there: State::default(),
             w: vec![0.0; n],

@@ -1,0 +1,138 @@
+//! Contacts that contradict each other.
+//!
+//! Copies of one contact that ask for different velocities have no common answer: B is singular. Conjugate residuals then stall at
+//! a least-squares one, where B C⁻¹ r = 0, that is, where the multipliers z of C⁻¹ r push against each other and cancel, Jᵀ z = 0.
+//! None of these contacts is ever seen to pull. But forces do not change along z, so the one that has to give way is found by
+//! going along it until the first multiplier comes to its bound.
+
+use super::Preconditioner;
+use super::iterate::Engine;
+use super::precondition::Conditioner;
+use super::system::Saddle;
+use crate::linalg::Vec3;
+
+/// Iterations without progress after which contradictions are looked for, and between two looks.
+const PAUSE: usize = 12;
+/// Progress: the residual falls below this share of the least one.
+const PROGRESS: f64 = 0.9;
+/// Pushes cancel where less than this share of their energy is left.
+const CANCELS: f64 = 1e-3;
+
+/// Since when the residual has not come down.
+pub(super) struct Stall {
+    least: f64,
+    since: usize,
+}
+
+impl Default for Stall {
+    fn default() -> Stall {
+        Stall { least: f64::INFINITY, since: 0 }
+    }
+}
+
+impl Stall {
+    /// True where it is time to look for contradictions.
+    pub fn is_due(&mut self, ratio: f64, iteration: usize) -> bool {
+        if ratio < PROGRESS * self.least {
+            (self.least, self.since) = (ratio, iteration);
+        }
+        let due = iteration >= self.since + PAUSE;
+        if due {
+            self.since = iteration;
+        }
+        due
+    }
+}
+
+/// Buffers of the search.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Search {
+    /// z, towards larger multipliers of rows that are violated; Jᵀ z and A_d⁻¹ Jᵀ z.
+    way: Vec<Vec3>,
+    push: Vec<f64>,
+    moved: Vec<f64>,
+    /// Contacts of a group, and their blocks of A.
+    group: Vec<u32>,
+    blocks: Vec<u32>,
+    is_seen: Vec<bool>,
+}
+
+impl Engine {
+    /// In every group of contacts that contradict each other lets one go to its bound; true where there was one.
+    ///
+    /// A group is what shares nodes and has a residual of its own; groups do not know of each other.
+    pub(super) fn resolve_contradictions(&mut self, sys: &Saddle, preconditioner: Preconditioner) -> bool {
+        let mut s = std::mem::take(&mut self.search);
+        let sign = if preconditioner == Preconditioner::Full { 1.0 } else { -1.0 };
+        s.way.clear();
+        s.way.extend(self.z.l.iter().map(|z| sign * *z));
+        s.push.clear();
+        s.push.resize(sys.dofs(), 0.0);
+        s.moved.resize(sys.dofs(), 0.0);
+        s.is_seen.clear();
+        for (c, way) in s.way.iter().enumerate() {
+            sys.push(c, *way, &mut s.push);
+            // What would move its rows by less than they may be off is no party.
+            let size = (self.conditioner.own[c] * *way).abs().max_element();
+            s.is_seen.push(size <= self.limits.row);
+        }
+        self.conditioner.divide(sys, &s.push, &mut s.moved);
+        self.before.clone_from(&self.total);
+        let mut found = 0;
+        for c in 0..s.way.len() as u32 {
+            if s.is_seen[c as usize] {
+                continue;
+            }
+            s.collect(c, &self.conditioner);
+            if !s.cancels(sys, &self.conditioner) {
+                continue;
+            }
+            if let Some(bound) = self.states.first_bound(sys, &s.group, &self.total, &s.way) {
+                self.states.follow(&bound, &s.group, &s.way, &mut self.total, &mut self.y.l);
+                found += 1;
+            }
+        }
+        self.search = s;
+        for c in 0..self.total.len() {
+            sys.push(c, self.total[c] - self.before[c], &mut self.r.v);
+        }
+        self.counts.switches += found;
+        found > 0
+    }
+}
+
+impl Search {
+    /// The group of a contact: those that it shares nodes with, and so on.
+    fn collect(&mut self, first: u32, conditioner: &Conditioner) {
+        self.group.clear();
+        self.group.push(first);
+        self.is_seen[first as usize] = true;
+        let mut next = 0;
+        while let Some(&c) = self.group.get(next) {
+            next += 1;
+            for &(other, _) in conditioner.similar.of(c as usize) {
+                if !std::mem::replace(&mut self.is_seen[other as usize], true) {
+                    self.group.push(other);
+                }
+            }
+        }
+    }
+
+    /// True where the pushes of the group cancel.
+    fn cancels(&mut self, sys: &Saddle, conditioner: &Conditioner) -> bool {
+        self.blocks.clear();
+        let mut pushes = 0.0;
+        for &c in &self.group {
+            let way = self.way[c as usize];
+            pushes += (conditioner.own[c as usize] * way).dot(way);
+            self.blocks.extend(sys.rows.j.terms(c as usize).iter().map(|t| t.block() as u32));
+        }
+        self.blocks.sort_unstable();
+        self.blocks.dedup();
+        let left = |b: &u32| {
+            let (d, n) = sys.a.block(*b as usize);
+            (d..d + n).map(|k| self.push[k] * self.moved[k]).sum::<f64>()
+        };
+        self.blocks.iter().map(left).sum::<f64>() <= CANCELS * pushes
+    }
+}
