@@ -284,7 +284,17 @@ fn strategies(ctx: &mut Context) -> Result<Vec<Row>> {
                 csv_number(c.sum.internal_mn()),
             ]);
         }
-        let (fresh, old) = (&all[1].sum, &all[all.len() - 1].sum);
+        let (fresh, old) = (&all[1], &all[all.len() - 1]);
+        let both = fresh.velocity().iter().zip(old.velocity());
+        let change = both.map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+        rows.push(
+            Row::new(format!("{name}: what recycling changes over θ"), change / theta, "×")
+                .at_most(1.0)
+                .because(
+                    "θ bounds an update and not an error: another W stops at another place within that error",
+                ),
+        );
+        let (fresh, old) = (&fresh.sum, &old.sum);
         let change = old.iterations() / fresh.iterations();
         rows.push(Row::new(format!("{name}: iterations recycled over fresh"), change, "×").at_most(1.5));
     }

@@ -153,6 +153,11 @@ impl Contestant {
         all
     }
 
+    /// Velocities of its last answer.
+    pub fn velocity(&self) -> &[f64] {
+        &self.v
+    }
+
     /// Solves a step from its last answer and remembers the new one.
     fn solve(&mut self, p: &ContactProblem, guess: &[f64]) -> (Solution, SolveReport, f64) {
         let v = if self.v.len() == p.dofs() { self.v.clone() } else { guess.to_vec() };
