@@ -226,10 +226,9 @@ fn figure2(ctx: &mut Context) -> Result<Vec<Row>> {
     rows.extend(whole.safety("strings, released"));
     let pushing = free.solution().lambda.iter().filter(|l| l.x > 0.0).count();
     rows.push(Row::new("strings: contacts that push after the release", pushing as f64, "").at_most(0.0));
-    for (name, scene) in [
-        ("card house", scenes::card_house(ctx.pick(2, 3))),
-        ("box stack", scenes::box_stack(ctx.pick(5, 10))),
-    ] {
+    for (name, scene) in
+        [("card house", scenes::card_house(2)), ("box stack", scenes::box_stack(ctx.pick(5, 10)))]
+    {
         rows.extend(stands(ctx, name, &scene)?);
     }
     Ok(rows)

@@ -280,13 +280,7 @@ impl ContactSolver for ConjugateResidual {
         }
         let sys = Saddle { a: &p.a, b: &p.b, rows: &self.rows, w: None };
         let scales = stop::Scales { h: p.h, least: p.velocity_scale };
-        let mut settings = self.settings;
-        if direct {
-            // Rigid bodies have copies in plenty whose multipliers mean nothing one by one, and few iterations; what creeps
-            // among them does so for long.
-            (settings.signs, settings.patient, settings.creeping) = (Signs::Printed, false, false);
-        }
-        let mut report = self.engine.solve(&settings, &sys, scales, &mut x.v, &mut self.lambda, trace);
+        let mut report = self.engine.solve(&self.settings, &sys, scales, &mut x.v, &mut self.lambda, trace);
         report.islands = usize::from(p.contacts() > 0);
         for (c, l) in self.lambda.iter().enumerate() {
             x.lambda[c] = *l * p.law[c].stretch();
