@@ -149,7 +149,7 @@ fn blobs(ctx: &mut Context) -> Result<Vec<Row>> {
 }
 
 fn limbed(ctx: &mut Context) -> Result<Vec<Row>> {
-    let (cell, steps, every) = ctx.pick((0.016, 60, 10), (0.0085, 400, 50));
+    let (cell, steps, every) = ctx.pick((0.016, 120, 10), (0.0085, 400, 50));
     let speed = 0.5;
     let plan = Plan { linearizations: 3, ..Plan::new(ctx.pick(2e-3, 1e-3), steps, every) };
     let scene = scenes::limbed_blob(cell, speed);

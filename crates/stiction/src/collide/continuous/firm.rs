@@ -168,7 +168,7 @@ fn rotation<'a>(mut faces: impl Iterator<Item = &'a Face> + Clone, x: &[Vec3]) -
         let pairs = [(r.x_axis, m.x_axis), (r.y_axis, m.y_axis), (r.z_axis, m.z_axis)];
         let (turn, size) =
             pairs.iter().fold((Vec3::ZERO, 0.0), |(t, s), (r, m)| (t + r.cross(*m), s + r.dot(*m)));
-        if !(size > 0.0) {
+        if size <= 0.0 || size.is_nan() {
             break;
         }
         q = (Quat::from_scaled_axis(turn / size) * q).normalize();
