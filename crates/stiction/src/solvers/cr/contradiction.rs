@@ -15,8 +15,10 @@ use crate::linalg::Vec3;
 const PAUSE: usize = 12;
 /// Progress: the residual falls below this share of the least one.
 const PROGRESS: f64 = 0.9;
-/// Pushes cancel where less than this share of their energy is left.
+/// Pushes cancel where less than this share of their energy is left: of contacts that share nodes, and of near copies, whose
+/// weights differ a little.
 const CANCELS: f64 = 1e-3;
+const COPIES_CANCEL: f64 = 0.2;
 
 /// Since when the residual has not come down.
 pub(super) struct Stall {
@@ -66,11 +68,17 @@ impl Engine {
     /// A group is what has a residual of its own and is nearly the same; where no such group contradicts itself, what shares nodes.
     /// Groups do not know of each other.
     pub(super) fn resolve_contradictions(&mut self, sys: &Saddle, preconditioner: Preconditioner) -> bool {
-        self.resolve_groups(sys, preconditioner, ALIKE) || self.resolve_groups(sys, preconditioner, 0.0)
+        self.resolve_groups(sys, preconditioner, (ALIKE, COPIES_CANCEL))
+            || self.resolve_groups(sys, preconditioner, (0.0, CANCELS))
     }
 
-    /// The same, of groups whose members are alike by more than this.
-    fn resolve_groups(&mut self, sys: &Saddle, preconditioner: Preconditioner, alike: f64) -> bool {
+    /// The same, of groups whose members are alike by more than `alike`, and cancel up to `left`.
+    fn resolve_groups(
+        &mut self,
+        sys: &Saddle,
+        preconditioner: Preconditioner,
+        (alike, left): (f64, f64),
+    ) -> bool {
         let mut s = std::mem::take(&mut self.search);
         let sign = if preconditioner == Preconditioner::Full { 1.0 } else { -1.0 };
         s.way.clear();
@@ -93,7 +101,7 @@ impl Engine {
                 continue;
             }
             s.collect(c, alike, &self.conditioner);
-            if !s.cancels(sys, &self.conditioner) {
+            if s.group.len() < 2 || s.remainder(sys, &self.conditioner) > left {
                 continue;
             }
             if let Some(bound) = self.states.first_bound(sys, &s.group, &self.total, &s.way) {
@@ -127,8 +135,8 @@ impl Search {
         }
     }
 
-    /// True where the pushes of the group cancel.
-    fn cancels(&mut self, sys: &Saddle, conditioner: &Conditioner) -> bool {
+    /// The share of the energy of the group's pushes that is left of their sum.
+    fn remainder(&mut self, sys: &Saddle, conditioner: &Conditioner) -> f64 {
         self.blocks.clear();
         let mut pushes = 0.0;
         for &c in &self.group {
@@ -142,6 +150,6 @@ impl Search {
             let (d, n) = sys.a.block(*b as usize);
             (d..d + n).map(|k| self.push[k] * self.moved[k]).sum::<f64>()
         };
-        self.blocks.iter().map(left).sum::<f64>() <= CANCELS * pushes
+        self.blocks.iter().map(left).sum::<f64>() / pushes
     }
 }

@@ -50,6 +50,8 @@ pub(super) struct Limits {
     /// 1/(m Σm) of each dof.
     weight: Vec<f64>,
     largest_gradient: f64,
+    /// Momentum error [m/s] that is rounding against b.
+    rounding: f64,
     v: Vec<f64>,
 }
 
@@ -59,6 +61,8 @@ const SHARE: f64 = 0.25;
 const ANGLE: f64 = 100.0;
 /// Gradients this small against the largest one mean a local minimum.
 const FLAT: f64 = 1e-13;
+/// Momentum errors of this share of b are those of rounding; they count where nothing moves, so that there is no velocity scale.
+const ROUNDING: f64 = 1e-13;
 /// Least mass of a dof, as a share of its diagonal entry of A.
 const LIGHT: f64 = 1e-6;
 
@@ -69,6 +73,7 @@ impl Limits {
         self.h = scales.h;
         self.largest_gradient = 0.0;
         self.set_weights(sys);
+        self.rounding = ROUNDING * self.momentum(sys.b);
         // V: the largest contact velocity under A_d⁻¹ b, which is the free one where nothing is coupled.
         self.v.resize(sys.dofs(), 0.0);
         conditioner.divide(sys, sys.b, &mut self.v);
@@ -135,13 +140,17 @@ impl Limits {
         }
     }
 
+    /// A momentum error as a velocity [m/s].
+    fn momentum(&self, r: &[f64]) -> f64 {
+        r.iter().zip(&self.weight).map(|(r, w)| r * r * w).sum::<f64>().sqrt()
+    }
+
     /// The same of a momentum residual alone.
     pub fn momentum_ratio(&self, r: &[f64]) -> f64 {
         match self.stop {
             Some(Stop::Paper { eps1, .. }) => r.iter().map(|x| x * x).sum::<f64>().sqrt() / eps1,
             Some(Stop::Yardstick { tolerance }) => {
-                let momentum: f64 = r.iter().zip(&self.weight).map(|(r, w)| r * r * w).sum();
-                momentum.sqrt() / (tolerance * self.scale)
+                self.momentum(r) / (tolerance * self.scale).max(self.rounding)
             }
             None => f64::INFINITY,
         }
