@@ -130,7 +130,7 @@ fn blobs(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     if !ctx.quick {
         // All of them, in motion, from the first contacts on.
-        let plan = Plan { methods: Methods::Full, ..Plan::new(1e-3, 100, 10) };
+        let plan = Plan { methods: Methods::Full, ..Plan::new(1e-3, 40, 10) };
         let (sim, all) = table::run(ctx, &scenes::blobs(120, 4), &plan)?;
         rows.extend(all.safety("120 blobs"));
         let tets: usize = sim.model().solids.iter().map(|s| s.tets.len()).sum();
