@@ -147,6 +147,12 @@ impl SparseLu {
         self.row_scale.resize(m.rows(), 1.0);
     }
 
+    /// L and U in one matrix of n rows, and the order of its rows.
+    fn dense_factors(&self, n: usize) -> (MatRef<'_, f64>, PermRef<'_, usize>) {
+        let perm = PermRef::new_checked(&self.perm, &self.perm_inverse, n);
+        (MatRef::from_column_major_slice(&self.dense, n, n), perm)
+    }
+
     /// Overwrites `x` with M⁻¹ x.
     pub fn solve(&self, x: &mut [f64]) {
         let n = x.len();
@@ -154,8 +160,7 @@ impl SparseLu {
             *x *= s;
         }
         if !self.dense.is_empty() {
-            let lu = MatRef::from_column_major_slice(&self.dense, n, n);
-            let perm = PermRef::new_checked(&self.perm, &self.perm_inverse, n);
+            let (lu, perm) = self.dense_factors(n);
             let need = dense_solve::solve_transpose_in_place_scratch::<usize, f64>(n, 1, Par::Seq);
             dense_solve::solve_transpose_in_place_with_conj(
                 lu,
@@ -182,8 +187,7 @@ impl SparseLu {
     pub fn solve_transpose(&self, x: &mut [f64]) {
         let n = x.len();
         if !self.dense.is_empty() {
-            let lu = MatRef::from_column_major_slice(&self.dense, n, n);
-            let perm = PermRef::new_checked(&self.perm, &self.perm_inverse, n);
+            let (lu, perm) = self.dense_factors(n);
             let need = dense_solve::solve_in_place_scratch::<usize, f64>(n, 1, Par::Seq);
             dense_solve::solve_in_place_with_conj(
                 lu,

@@ -68,17 +68,6 @@ impl Engine {
     /// A group is what has a residual of its own and is nearly the same; where no such group contradicts itself, what shares nodes.
     /// Groups do not know of each other.
     pub(super) fn resolve_contradictions(&mut self, sys: &Saddle, preconditioner: Preconditioner) -> bool {
-        self.resolve_groups(sys, preconditioner, (ALIKE, COPIES_CANCEL))
-            || self.resolve_groups(sys, preconditioner, (0.0, CANCELS))
-    }
-
-    /// The same, of groups whose members are alike by more than `alike`, and cancel up to `left`.
-    fn resolve_groups(
-        &mut self,
-        sys: &Saddle,
-        preconditioner: Preconditioner,
-        (alike, left): (f64, f64),
-    ) -> bool {
         let mut s = std::mem::take(&mut self.search);
         let sign = if preconditioner == Preconditioner::Full { 1.0 } else { -1.0 };
         s.way.clear();
@@ -86,14 +75,23 @@ impl Engine {
         s.push.clear();
         s.push.resize(sys.dofs(), 0.0);
         s.moved.resize(sys.dofs(), 0.0);
-        s.is_seen.clear();
         for (c, way) in s.way.iter().enumerate() {
             sys.push(c, *way, &mut s.push);
-            // What would move its rows by less than they may be off is no party.
-            let size = (self.conditioner.own[c] * *way).abs().max_element();
-            s.is_seen.push(size <= self.limits.row);
         }
         self.conditioner.divide(sys, &s.push, &mut s.moved);
+        let copies = self.resolve_groups(sys, &mut s, ALIKE, COPIES_CANCEL);
+        let found = if copies > 0 { copies } else { self.resolve_groups(sys, &mut s, 0.0, CANCELS) };
+        self.search = s;
+        self.counts.switches += found;
+        found > 0
+    }
+
+    /// The same, of groups whose members are alike by more than `alike`, and cancel up to `left`; how many there were.
+    fn resolve_groups(&mut self, sys: &Saddle, s: &mut Search, alike: f64, left: f64) -> usize {
+        // What would move its rows by less than they may be off is no party.
+        let is_small = |(own, way): (&Vec3, &Vec3)| (*own * *way).abs().max_element() <= self.limits.row;
+        s.is_seen.clear();
+        s.is_seen.extend(self.conditioner.own.iter().zip(&s.way).map(is_small));
         self.before.clone_from(&self.total);
         let mut found = 0;
         for c in 0..s.way.len() as u32 {
@@ -106,15 +104,13 @@ impl Engine {
             }
             if let Some(bound) = self.states.first_bound(sys, &s.group, &self.total, &s.way) {
                 self.states.follow(&bound, &s.group, &s.way, &mut self.total, &mut self.y.l);
+                for c in s.group.iter().map(|c| *c as usize) {
+                    sys.push(c, self.total[c] - self.before[c], &mut self.r.v);
+                }
                 found += 1;
             }
         }
-        self.search = s;
-        for c in 0..self.total.len() {
-            sys.push(c, self.total[c] - self.before[c], &mut self.r.v);
-        }
-        self.counts.switches += found;
-        found > 0
+        found
     }
 }
 

@@ -153,7 +153,6 @@ impl Engine {
             least: limits.least,
             slack,
             signs: s.signs,
-            creep: if s.creeping { limits.least } else { 0.0 },
             angle: limits.angle,
             turn: s.turn,
             cone: s.cone,

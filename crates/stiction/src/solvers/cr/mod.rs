@@ -141,8 +141,6 @@ pub struct Settings {
     pub patient: bool,
     /// When rows are released.
     pub signs: Signs,
-    /// Contacts that slide back by less than ε₂, whose switch is postponed, go on with a force that follows μ λ.
-    pub creeping: bool,
     /// The preconditioner.
     pub preconditioner: Preconditioner,
     /// What the preconditioner keeps of A.
@@ -172,7 +170,6 @@ impl Settings {
             interval: Interval::LogSquared,
             patient: false,
             signs: Signs::Printed,
-            creeping: true,
             preconditioner: Preconditioner::Full,
             diagonal: Diagonal::Entries,
             cone: Cone::Round,

@@ -71,8 +71,6 @@ pub(super) struct Strictness {
     pub slack: f64,
     /// What counts against a violation.
     pub signs: Signs,
-    /// A contact that slides back goes on sliding up to this [m/s].
-    pub creep: f64,
     /// Sine of ε_θ.
     pub angle: f64,
     /// α_θ.
@@ -355,8 +353,8 @@ impl Constraint {
             (self.row[1], self.row[2]) = (Row::High, Row::High);
             self.slide = if size > 0.0 { -force / size } else { unit(u) };
             self.last = if mu > 0.0 { size / mu } else { 0.0 };
-        } else if !sticks && mu > 0.0 && slip.dot(self.slide) <= 0.0 && slip.length() > how.creep {
-            // Kinetic → static (18).
+        } else if !sticks && mu > 0.0 && slip.dot(self.slide) <= 0.0 && slip.length() > how.least {
+            // Kinetic → static (18). What slides back by less goes on with a force that follows μ λ.
             (self.row[1], self.row[2]) = (Row::Unknown, Row::Unknown);
             return slip.length();
         } else if sticks {
