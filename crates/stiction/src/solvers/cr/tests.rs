@@ -218,7 +218,7 @@ fn a_soft_block_in_a_grip_meets_the_yardstick() {
 
 #[test]
 fn of_copies_that_contradict_each_other_the_stricter_acts() {
-    // Every contact twice, the copy a millimetre per second looser; the guess lets both carry half.
+    // Every contact twice, the copy looser by less than its multiplier weighs; the guess lets both carry half.
     let mut block = crate::contact::soft_samples::SoftBlock::new([3, 3, 3]);
     block.drive(0);
     let p = block.problem();
@@ -226,7 +226,7 @@ fn of_copies_that_contradict_each_other_the_stricter_acts() {
     let mut q = p.clone();
     for c in 0..p.contacts() {
         q.j.push(p.j.frame[c], p.j.terms(c).iter().copied());
-        q.bias.push(p.bias[c] + Vec3::new(1e-3, 0.0, 0.0));
+        q.bias.push(p.bias[c] + Vec3::new(2e-5, 0.0, 0.0));
         q.law.push(p.law[c]);
         q.softness.push(p.softness[c]);
         q.key.push(p.key[c]);
@@ -235,7 +235,8 @@ fn of_copies_that_contradict_each_other_the_stricter_acts() {
     let mut x = Solution { v: alone.v.clone(), lambda: half.clone().chain(half).collect() };
     let mut solver = ConjugateResidual::new(Settings::robust());
     let report = solver.solve(&q, &mut x, &mut ());
-    assert!(report.status.is_solved() && report.iterations < 2000, "{report:?} {:?}", solver.counts());
+    // Without looking for contradictions it takes 1212.
+    assert!(report.status.is_solved() && report.iterations < 600, "{report:?} {:?}", solver.counts());
     assert!(residual::measure(&q, &x).natural < 1e-6);
     let (first, copies) = x.lambda.split_at(p.contacts());
     let (sum, left) = (first.iter().map(|l| l.x).sum::<f64>(), copies.iter().map(|l| l.x).sum::<f64>());
