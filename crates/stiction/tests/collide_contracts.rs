@@ -191,6 +191,36 @@ fn attached_nodes_do_not_touch_what_holds_them() {
     assert!(free > 4, "{free} contacts without the hold");
 }
 
+/// A rigid body that went over the corner of a soft one is left freely, and not entered again.
+#[test]
+fn what_is_within_a_rigid_body_may_leave_it() {
+    let mut cube = soft_cube("cube", 0.1);
+    cube.rigid_edges = true;
+    // The box covers the corner at the origin by 1 mm each way; its own corner is within the cube.
+    let over = Body::new("over", Geometry::Box { half: Vec3::splat(0.02) }).at(-0.019, -0.019, -0.019);
+    let scene = Scene { bodies: vec![over], solids: vec![cube], ..Scene::default() };
+    let model = scene.compile().unwrap();
+    let body = &model.bodies[0];
+    let moved = |by: f64| {
+        let mut state = model.initial.clone();
+        let mut v = vec![0.0; model.layout.nv()];
+        v[body.dof..body.dof + 3].fill(by);
+        state.retract(&model.layout, &v);
+        state
+    };
+    let hits = |from: &State, to: &State| {
+        let mut hits = Vec::new();
+        let mut continuous = Continuous::new(&model);
+        continuous.find_candidates(&model, from, 1.0);
+        continuous.impacts(&model, from, to, &mut hits);
+
+        hits.len()
+    };
+    let (within, outside) = (model.initial.clone(), moved(-0.004));
+    assert_eq!(hits(&within, &outside), 0, "leaving");
+    assert!(hits(&outside, &within) > 0, "entering");
+}
+
 /// Blocks with parallel, nearly parallel and coinciding edges, vertices on vertices and vertices on edges: every contact
 /// between them has the normal of the faces that lie on each other, to the angle by which they are turned.
 #[test]

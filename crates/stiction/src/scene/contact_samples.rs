@@ -210,21 +210,33 @@ pub fn bearing(shells: usize, material: Material) -> Scene {
     scene
 }
 
-/// Soft balls between two plates that close like a wedge.
+/// Soft balls between two plates that come together until their lower edges almost meet, and then tilt towards each other.
 pub fn wedge(count: usize) -> Scene {
     let mut scene = Scene { name: "closing wedge".into(), gravity: GRAVITY, ..Scene::default() };
-    let (tilt, length, thick): (f64, f64, f64) = (0.4, 0.1, 0.005);
+    let (length, thick) = (0.1, 0.005);
+    // Half the gap between the lower edges [m] and the tilt of each plate [rad], every 0.1 s.
+    let ways = [
+        (0.006, 0.4),
+        (0.003, 0.4),
+        (0.0005, 0.4),
+        (0.0005, 0.375),
+        (0.0005, 0.35),
+        (0.0005, 0.325),
+        (0.0005, 0.3),
+    ];
     for side in [-1.0, 1.0] {
+        let pose = |gap: f64, tilt: f64| {
+            let x = gap + length * tilt.sin() + thick * tilt.cos();
+            let at = Vec3::new(side * x, 0.0, length * tilt.cos());
+            Pose::from_parts(at, Quat::from_rotation_y(side * tilt))
+        };
         let mut plate = Body::new(
             if side < 0.0 { "left" } else { "right" },
             Geometry::Box { half: Vec3::new(thick, 0.06, length) },
         );
-        let x = 0.006 + length * tilt.sin() + thick * tilt.cos();
-        plate.pose = Pose::from_parts(
-            Vec3::new(side * x, 0.0, length * tilt.cos()),
-            Quat::from_rotation_y(side * tilt),
-        );
-        plate.motion = Motion::Constant { velocity: Vec3::X * (-side * 0.03), spin: Vec3::ZERO };
+        let keys = ways.iter().enumerate();
+        let keys = keys.map(|(k, &(gap, tilt))| Keyframe { time: 0.1 * k as f64, pose: pose(gap, tilt) });
+        plate.motion = Motion::Keyframes { keys: keys.collect(), ease: super::Ease::Linear };
         scene.bodies.push(plate.with_friction(0.3));
     }
     let radius = 0.011;

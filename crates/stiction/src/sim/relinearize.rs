@@ -9,6 +9,7 @@
 //! | a contact pushes, and \|C − clearance\| < ε₂ | it holds |
 //! | it pushes, but its point has left the feature and is farther away | slid off: removed, once per step |
 //! | it pushes otherwise | linearised anew, its geometry between the last and the present one (21) |
+//! | it was linearised anew, and then its features met | it begins at the impact again, and turns by less and less |
 //!
 //! In (21) the weight w belongs to the new geometry (R7): w = 1 is Newton's method, w = 0 would change nothing. It is 1, or what turns
 //! the normal by 15°. The distance of nearest points has no first-order change from the nearest points themselves, so that
@@ -31,6 +32,10 @@ pub(super) const MOST_PASSES: usize = 20;
 const TOLERANCE: f64 = 5e-4;
 /// Normals turn by no more than this per linearisation [rad]: 15°.
 const MOST_TURN: f64 = 0.2617993877991494;
+/// A contact that met after it had been linearised anew turns by this share of what it turned by before; and how often it may
+/// meet, before it stays as it was linearised at the impact.
+const SHORTER: f64 = 0.25;
+const MOST_MEETINGS: u8 = 2;
 /// Projections to and fro between a soft feature and a rigid shape.
 const ALTERNATIONS: usize = 8;
 
@@ -50,8 +55,10 @@ pub(super) enum Verdict {
 pub(super) struct Relinearizer {
     /// Signed distance of each rigid shape that was asked for.
     shapes: Vec<Option<SignedDistance>>,
-    /// Contacts that were removed in this step, sorted.
+    /// Contacts that were removed in this step, that were linearised anew, and those of the latter whose features met; sorted.
     removed: Vec<ContactKey>,
+    turned: Vec<ContactKey>,
+    met: Vec<(ContactKey, u8)>,
     /// Pairs of rigid shapes that have contacts, and these contacts where the motion leads, sorted.
     pairs: Vec<(u32, u32)>,
     rigid: Vec<Contact>,
@@ -143,6 +150,23 @@ impl Relinearizer {
     pub fn start(&mut self, model: &Model) {
         self.shapes.resize_with(model.shapes.len(), || None);
         self.removed.clear();
+        self.turned.clear();
+        self.met.clear();
+    }
+
+    /// Notes an impact. What meets although it was linearised anew would do so again after the same linearisation.
+    pub fn note_impact(&mut self, key: ContactKey) {
+        if self.turned.binary_search(&key).is_ok() {
+            match self.met.binary_search_by(|m| m.0.cmp(&key)) {
+                Ok(at) => self.met[at].1 += 1,
+                Err(at) => self.met.insert(at, (key, 1)),
+            }
+        }
+    }
+
+    /// How often the features of a contact met after it had been linearised anew.
+    fn meetings(&self, key: &ContactKey) -> u8 {
+        self.met.binary_search_by(|m| m.0.cmp(key)).map_or(0, |at| self.met[at].1)
     }
 
     /// Detects the pairs of rigid shapes among the contacts where the motion leads.
@@ -205,18 +229,26 @@ impl Relinearizer {
             self.error = self.error.max(error.abs());
             return Verdict::Holds;
         }
+        let meetings = self.meetings(&c.key);
+        if gap > 0.0 && meetings > MOST_MEETINGS {
+            self.error = self.error.max(error.abs());
+            return Verdict::Holds;
+        }
         if let (true, true, Err(at)) = (found.on_rim, error > 0.0, self.removed.binary_search(&c.key)) {
             self.removed.insert(at, c.key);
             return Verdict::SlidOff;
         }
         self.error = self.error.max(error.abs());
-        let w = weight(c.normal().angle_between(found.normal));
+        let w = weight(c.normal().angle_between(found.normal)) * SHORTER.powi(i32::from(meetings));
         let turn = Quat::IDENTITY.slerp(Quat::from_rotation_arc(c.normal(), found.normal), w);
         let frame = c.frame * crate::linalg::Mat3::from_quat(turn.conjugate());
         let (a, b) = (between(model, ahead, &c.a, &found.a, w), between(model, ahead, &c.b, &found.b, w));
         let point = 0.5 * (a.position(model, ahead) + b.position(model, ahead));
         let gap = frame.row(0).dot(way(&a, &b)) - thickness;
         *c = Contact { a, b, frame, point, gap, ..*c };
+        if let Err(at) = self.turned.binary_search(&c.key) {
+            self.turned.insert(at, c.key);
+        }
         Verdict::Turned
     }
 
@@ -331,6 +363,9 @@ fn between(model: &Model, ahead: &State, last: &Anchor, now: &Anchor, w: f64) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::elastic::{Law, Material};
+    use crate::mesh::shapes;
+    use crate::scene::{Body, Geometry, Scene, SoftBody};
 
     #[test]
     fn normals_turn_by_fifteen_degrees_at_most() {
@@ -339,5 +374,40 @@ mod tests {
         assert_eq!(weight(0.0), 1.0);
         assert_eq!(weight(14.9_f64.to_radians()), 1.0);
         assert!((weight(60.0_f64.to_radians()) - 0.25).abs() < 1e-15);
+    }
+
+    #[test]
+    fn contacts_that_meet_after_they_turned_turn_by_less_and_then_stay() {
+        let material = Material { law: Law::Corotated, young: 1e5, poisson: 0.3, density: 1000.0 };
+        let mut cube = SoftBody::new("cube", shapes::block([1, 1, 1], Vec3::splat(0.02)), material);
+        let low = cube.mesh.vertices.iter().fold(f64::INFINITY, |m, x| m.min(x.z));
+        cube.pose.translation = Vec3::Z * (1e-4 - low);
+        let floor = Body::new("floor", Geometry::Box { half: Vec3::splat(0.1) }).at(0.0, 0.0, -0.1);
+        let scene = Scene { bodies: vec![floor.fixed()], solids: vec![cube], ..Scene::default() };
+        let model = scene.compile().unwrap();
+        let state = &model.initial;
+        let mut contacts = Vec::new();
+        Collider::new(&model).detect(&model, state, 1e-2, &mut contacts);
+        let is_node = |c: &&Contact| matches!(c.a, Anchor::Node(_)) || matches!(c.b, Anchor::Node(_));
+        let mut first = *contacts.iter().find(is_node).unwrap();
+        let up = first.normal();
+        let off = 40.0_f64.to_radians();
+        first.frame *= crate::linalg::Mat3::from_rotation_x(off);
+
+        let mut r = Relinearizer::default();
+        r.start(&model);
+        let solved = Solved { gap: 0.0, pushes: true };
+        let mut turn = |r: &mut Relinearizer| {
+            let mut c = first;
+            (r.judge(&model, (state, state), &mut c, solved), c.normal().angle_between(first.normal()))
+        };
+        for share in [1.0, SHORTER, SHORTER * SHORTER] {
+            let (verdict, angle) = turn(&mut r);
+            assert_eq!(verdict, Verdict::Turned);
+            assert!((angle - share * MOST_TURN).abs() < 1e-6, "{angle} of {MOST_TURN}, {share}");
+            r.note_impact(first.key);
+        }
+        assert_eq!(turn(&mut r), (Verdict::Holds, 0.0));
+        assert!((first.normal().angle_between(up) - off).abs() < 1e-6 && r.error > 0.0);
     }
 }

@@ -45,6 +45,10 @@ enum Features {
     EdgeEdge(u32, u32),
 }
 
+fn is_rigid(p: &Patch) -> bool {
+    matches!(p.skin.source, Source::Rigid(_))
+}
+
 /// Calls `found` for each pair of features that two leaves speak for and that may touch.
 fn each_feature(
     model: &Model,
@@ -53,7 +57,6 @@ fn each_feature(
     (one, two): (&Leaf, &Leaf),
     mut found: impl FnMut(Features),
 ) {
-    let is_rigid = |p: &Patch| matches!(p.skin.source, Source::Rigid(_));
     // Without `rigid_edges` only the vertices of soft bodies touch rigid ones.
     let all = !(is_rigid(a) && !b.skin.rigid_edges && !is_rigid(b)
         || is_rigid(b) && !a.skin.rigid_edges && !is_rigid(a));
@@ -189,6 +192,9 @@ impl<'a> Query<'a> {
         let there = between(&start, &end, &hit);
         let w = weights(&there);
         let n = way(&there, w).try_normalize().or_else(|| way(&start, weights(&start)).try_normalize())?;
+        if self.leaves(n, &[f]) {
+            return None;
+        }
         let on_a = (&[v][..], &[1.0][..], feature::vertex(v));
         Some(self.make(on_a, (&t[..], &w[..], feature::face(f)), n, thickness, hit.time))
     }
@@ -215,9 +221,30 @@ impl<'a> Query<'a> {
         let (s, r) = shares(&there);
         let n =
             way(&there, (s, r)).try_normalize().or_else(|| way(&start, shares(&start)).try_normalize())?;
+        if self.leaves(n, &self.b.skin.edges[f as usize].faces)
+            || self.swapped().leaves(-n, &self.a.skin.edges[e as usize].faces)
+        {
+            return None;
+        }
         let on_a = (&i[..], &[1.0 - s, s][..], feature::edge(i[0], i[1]));
         let on_b = (&j[..], &[1.0 - r, r][..], feature::edge(j[0], j[1]));
         Some(self.make(on_a, on_b, n, thickness, hit.time))
+    }
+
+    /// True where what meets `faces` of b, which is in the direction `n` of them, comes from within b, one of both
+    /// being rigid: a body that follows a path may have gone over the other, which is to be free to leave.
+    fn leaves(&self, n: Vec3, faces: &[u32]) -> bool {
+        let skin = &self.b.skin;
+        let outward = |f: &u32| {
+            let [a, b, c] = skin.triangles[*f as usize].map(|k| self.b.x[k as usize]);
+            (b - a).cross(c - a)
+        };
+        let one_is_rigid = is_rigid(self.a) || is_rigid(self.b);
+        skin.has_inside && one_is_rigid && faces.iter().all(|f| outward(f).dot(n) < 0.0)
+    }
+
+    fn swapped(&self) -> Query<'a> {
+        Query { a: self.b, b: self.a, ..*self }
     }
 
     /// The contact of weighted means of vertices along `n`, from b to a, linearised at the start.

@@ -158,6 +158,9 @@ impl VelocityStepper {
         for hit in &guard.hits {
             let c = hit.contact;
             self.late.retain(|l| l.0 != c.key);
+            if let Some(r) = &mut self.relinearizer {
+                r.note_impact(c.key);
+            }
             match self.contacts[..before].binary_search_by(|o| o.key.cmp(&c.key)) {
                 Ok(i) => self.contacts[i] = c,
                 Err(_) => self.contacts.push(c),
