@@ -6,18 +6,19 @@
 //! without an iteration; they enter by central differences at fixed v⁺ and λ, exact to about 1e-10.
 //!
 //! Contacts are followed by their keys, and from feature to feature by their places. One that exists only on one side of a difference
-//! is at the border of a mode change and counts as unchanged. Pushing overlaps out (`sim/recovery.rs`) is not differentiated: it acts only on overlaps that a scene starts
-//! with.
+//! is at the border of a mode change and counts as unchanged. Rigid joints hold at the end of a step, and are differentiated there; the
+//! projection that closes their last bits is not. Pushing overlaps out (`sim/recovery.rs`) is not differentiated: it acts on overlaps that a scene starts
+//! with, and on those of more than 1e-4 of a size that turning in touch leaves; where it did, derivatives are off by a share like it.
 
-use super::implicit::{ImplicitStep, friction_of};
+use super::implicit::{DataChange, ImplicitStep, friction_of};
 use super::objective::{Objective, Term};
-use crate::contact::{ContactKey, ContactProblem, Solution};
+use crate::contact::{ContactKey, ContactProblem, Law, Solution};
 use crate::coords::State;
 use crate::error::{SceneError, StepError};
 use crate::integrate::{Scheme, advance};
 use crate::linalg::Vec3;
 use crate::scene::{Model, Owner};
-use crate::sim::{Met, Probe, SimSettings, Simulation, VelocityStepper};
+use crate::sim::{EndRow, Met, Probe, SimSettings, Simulation, VelocityStepper};
 
 /// Step of central differences, relative to the largest component of a direction.
 const STEP: f64 = 1e-6;
@@ -70,6 +71,10 @@ struct Step {
     late: Vec<ContactKey>,
     /// How each contact was met.
     met: Vec<Met>,
+    /// Angles of the joints at the start.
+    angles: Vec<f64>,
+    /// Rows of joints that hold at the end.
+    ends: Vec<EndRow>,
 }
 
 /// Change of the state: displacements (world turns for rotations) and velocities, both in the order of `v`.
@@ -82,21 +87,14 @@ pub struct StateChange {
 }
 
 impl ExactMotion {
-    /// Runs `steps` steps of `h` seconds. Joints, rods and the midpoint scheme are not differentiated yet.
+    /// Runs `steps` steps of `h` seconds. The midpoint scheme is not differentiated, nor are joints that pull so hard that they
+    /// stiffen their bodies.
     pub fn run(
         model: &Model,
         settings: SimSettings,
         h: f64,
         steps: usize,
     ) -> Result<ExactMotion, ExactError> {
-        if !model.joints.is_empty() {
-            let item = format!("joint `{}`", model.joints[0].name);
-            return Err(SceneError::new(
-                item,
-                "gradients of the exact solver know no joints; use the penalty solver",
-            )
-            .into());
-        }
         if settings.scheme != Scheme::ImplicitEuler {
             let text = "gradients of the exact solver need implicit Euler";
             return Err(SceneError::new("scheme", text).into());
@@ -106,7 +104,14 @@ impl ExactMotion {
         let mut kept = Vec::with_capacity(steps);
         for _ in 0..steps {
             let before = sim.state().clone();
+            let angles = sim.joint_angles().to_vec();
             sim.step(h)?;
+            if sim.joints_are_taut() {
+                let item = format!("joints at t = {} s", before.t);
+                let text = "they pull so hard that gradients of the exact solver would be wrong; take a shorter time step";
+                return Err(SceneError::new(item, text).into());
+            }
+            let ends = sim.joint_end_rows(&before, h);
             kept.push(Step {
                 before,
                 problem: sim.problem().clone(),
@@ -116,6 +121,8 @@ impl ExactMotion {
                     .contacts()
                     .map(|(c, _)| Met { gap: c.gap, point: c.point, normal: c.normal() })
                     .collect(),
+                angles,
+                ends,
             });
         }
         Ok(ExactMotion {
@@ -230,11 +237,11 @@ impl ExactMotion {
             let Some(step) = self.steps.get(i) else { break };
             let implicit = self.implicit(step)?;
             for (k, p) in params.iter().enumerate() {
-                let (momentum, velocity, mut mu) = self.posed(&mut probe, step, &x[k], sides[k].as_ref());
-                for (m, f) in mu.iter_mut().zip(self.friction(p, step)) {
+                let mut data = self.posed(&mut probe, step, &x[k], sides[k].as_ref());
+                for (m, f) in data.friction.iter_mut().zip(self.friction(p, step)) {
                     *m += f;
                 }
-                let (dv, _) = implicit.forward(&momentum, &velocity, &mu);
+                let (dv, _) = implicit.forward(&data);
                 x[k] = self.moved(step, &x[k], &dv, sides[k].as_ref());
             }
         }
@@ -242,9 +249,9 @@ impl ExactMotion {
     }
 
     fn implicit(&self, step: &Step) -> Result<ImplicitStep, ExactError> {
-        ImplicitStep::new(&step.problem, &step.solution, self.smoothing).ok_or_else(|| {
-            StepError::NotFinite { item: "the contact problem".to_string(), t: step.before.t }.into()
-        })
+        ImplicitStep::with_end_rows(&step.problem, &step.solution, self.smoothing, &step.ends).ok_or_else(
+            || StepError::NotFinite { item: "the contact problem".to_string(), t: step.before.t }.into(),
+        )
     }
 
     /// The state shifted by `e` times a change.
@@ -262,14 +269,14 @@ impl ExactMotion {
         x.q.iter().chain(&x.v).fold(0.0, |m: f64, v| m.max(v.abs()))
     }
 
-    /// δ(A v − b − Jᵀλ), δ(J v + bias) and δμ at fixed v and λ, along a change of the state and of the model.
+    /// Change of the equations at fixed v and λ, along a change of the state and of the model.
     fn posed(
         &self,
         probe: &mut VelocityStepper,
         step: &Step,
         x: &StateChange,
         sides: Option<&([Model; 2], f64)>,
-    ) -> (Vec<f64>, Vec<Vec3>, Vec<f64>) {
+    ) -> DataChange {
         let size = Self::size(x);
         let e = if size > 0.0 { STEP / size } else { 0.0 };
         self.posed_by(probe, step, (x, e), sides)
@@ -282,23 +289,35 @@ impl ExactMotion {
         step: &Step,
         (x, e): (&StateChange, f64),
         sides: Option<&([Model; 2], f64)>,
-    ) -> (Vec<f64>, Vec<Vec3>, Vec<f64>) {
+    ) -> DataChange {
         let (n, m) = (self.model.layout.nv(), step.problem.contacts());
-        let mut total = (vec![0.0; n], vec![Vec3::ZERO; m], vec![0.0; m]);
+        let mut total = DataChange::none(n, m);
+        let lambda = &step.solution.lambda[..];
         let at = |probe: &mut VelocityStepper, model: &Model, state: &State| {
-            let answer = (&step.solution.v[..], &step.solution.lambda[..]);
+            let answer = (&step.solution.v[..], lambda);
+            probe.set_joint_angles(&step.angles);
             probe.probe(model, state, self.h, answer, (&step.problem.key, &step.late, &step.met))
         };
         let mut add = |[a, b]: [Probe; 2], e: f64| {
             for k in 0..n {
-                total.0[k] += (a.momentum[k] - b.momentum[k]) / (2.0 * e);
+                total.momentum[k] += (a.momentum[k] - b.momentum[k]) / (2.0 * e);
             }
             for c in 0..m {
                 if let (Some(u), Some(w)) = (a.velocity[c], b.velocity[c]) {
-                    total.1[c] += (u - w) / (2.0 * e);
+                    total.velocity[c] += (u - w) / (2.0 * e);
                 }
-                if let (Some(l), Some(k)) = (&a.law[c], &b.law[c]) {
-                    total.2[c] += (friction_of(l) - friction_of(k)) / (2.0 * e);
+                match (&a.law[c], &b.law[c]) {
+                    (Some(Law::Rows(x)), Some(Law::Rows(y))) => {
+                        for k in 0..3 {
+                            let own = |b: &crate::contact::Bounds| {
+                                if lambda[c][k] <= b.lo[k].midpoint(b.hi[k]) { b.lo[k] } else { b.hi[k] }
+                            };
+                            let change = own(x) - own(y);
+                            total.bound[c][k] += if change.is_finite() { change / (2.0 * e) } else { 0.0 };
+                        }
+                    }
+                    (Some(l), Some(k)) => total.friction[c] += (friction_of(l) - friction_of(k)) / (2.0 * e),
+                    _ => {}
                 }
             }
         };
@@ -370,18 +389,16 @@ impl ExactMotion {
                 // From X⁺ to v⁺ and X, then through the solve to what posed it, and back to X.
                 let (v_bar, mut before) = self.moved_back(step, &bar);
                 let zero = vec![Vec3::ZERO; step.problem.contacts()];
-                let (momentum, velocity, friction) = implicit.reverse(&v_bar, &zero);
+                let by = implicit.reverse(&v_bar, &zero);
                 for (k, p) in params.iter().enumerate() {
-                    out[k] += self.friction(p, step).iter().zip(&friction).map(|(a, b)| a * b).sum::<f64>();
+                    out[k] += dot(&self.friction(p, step), &by.friction);
                     if sides[k].is_some() {
                         let none = StateChange { q: vec![0.0; n], v: vec![0.0; n] };
-                        let (dm, du, dmu) = self.posed(&mut probe, step, &none, sides[k].as_ref());
-                        out[k] += dm.iter().zip(&momentum).map(|(a, b)| a * b).sum::<f64>();
-                        out[k] += du.iter().zip(&velocity).map(|(a, b)| a.dot(*b)).sum::<f64>();
-                        out[k] += dmu.iter().zip(&friction).map(|(a, b)| a * b).sum::<f64>();
+                        let data = self.posed(&mut probe, step, &none, sides[k].as_ref());
+                        out[k] += dot(&data.momentum, &by.momentum) + dot(&data.friction, &by.friction);
+                        out[k] += dot3(&data.velocity, &by.velocity) + dot3(&data.bound, &by.bound);
                         let moved = self.moved(step, &none, &vec![0.0; n], sides[k].as_ref());
-                        out[k] += moved.q.iter().zip(&bar.q).map(|(a, b)| a * b).sum::<f64>();
-                        out[k] += moved.v.iter().zip(&bar.v).map(|(a, b)| a * b).sum::<f64>();
+                        out[k] += dot(&moved.q, &bar.q) + dot(&moved.v, &bar.v);
                     }
                 }
                 // Columns of what posed the equations, many blocks at a time.
@@ -404,7 +421,7 @@ impl ExactMotion {
                         if !any {
                             continue;
                         }
-                        let (dm, du, dmu) = self.posed_by(&mut probe, step, (&x, STEP), None);
+                        let data = self.posed_by(&mut probe, step, (&x, STEP), None);
                         for &b in color {
                             let (at, width) = step.problem.a.block(b);
                             let k = part % 6;
@@ -414,10 +431,13 @@ impl ExactMotion {
                             let mut sum = 0.0;
                             for &j in &colors.rows[b] {
                                 let (row, height) = step.problem.a.block(j);
-                                sum += (row..row + height).map(|r| dm[r] * momentum[r]).sum::<f64>();
+                                let rows = row..row + height;
+                                sum += dot(&data.momentum[rows.clone()], &by.momentum[rows]);
                             }
                             for &c in &colors.contacts[b] {
-                                sum += du[c].dot(velocity[c]) + dmu[c] * friction[c];
+                                sum +=
+                                    data.velocity[c].dot(by.velocity[c]) + data.friction[c] * by.friction[c];
+                                sum += data.bound[c].dot(by.bound[c]);
                             }
                             if part < 6 {
                                 before.q[at + k] += if width == 3 { sum / NODE } else { sum };
@@ -436,8 +456,7 @@ impl ExactMotion {
         }
         for (k, p) in params.iter().enumerate() {
             let x = self.initial(p);
-            out[k] += x.q.iter().zip(&bar.q).map(|(a, b)| a * b).sum::<f64>();
-            out[k] += x.v.iter().zip(&bar.v).map(|(a, b)| a * b).sum::<f64>();
+            out[k] += dot(&x.q, &bar.q) + dot(&x.v, &bar.v);
         }
         Ok(out)
     }
@@ -471,6 +490,14 @@ impl ExactMotion {
         }
         (v_bar, before)
     }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn dot3(a: &[Vec3], b: &[Vec3]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a.dot(*b)).sum()
 }
 
 /// Blocks that may be shifted at once: no two of a class touch the same row or contact.

@@ -7,13 +7,16 @@
 //! | open | δλ = 0 |
 //! | stick | δu = 0 |
 //! | slip along t | δu_n = 0, δλ_t + μ t δλ_n + (μ λ_n/‖u_t‖)(I − t tᵀ) δu_t = −λ_n t δμ |
-//! | row within its bounds, at one | δu = 0, δλ = 0 |
+//! | row within its bounds, at one | δu = 0, δλ = δ(bound) |
 //!
 //! One unsymmetric system, solved forward for a direction or transposed for an adjoint. Within a mode this is the
 //! derivative. Where a mode is about to change there are two one-sided derivatives; the one taken is that of the mode in which
 //! the natural map sees the contact: closed where λ_n > u_n/g, stick where ‖λ_t − u_t/g‖ ≤ μ (λ_n − u_n/g), g the scale of the
 //! contact. Ties count as open and as stick. So answers are always finite, and those of one side. Redundant contacts (four corners of a
 //! box) leave λ undetermined but not v: a small shift with refinement gives the v that all choices of λ share.
+//!
+//! Rows of joints that hold at the end of the step have other derivatives by v than the directions of their impulses
+//! ([`EndRow`]).
 //!
 //! With `smoothing` s > 0 [m/s] normals that are open by less, or loaded by less than s/g, answer in part:
 //! (λ_n + s/g) δu_n + (u_n + s) δλ_n = 0, so that derivatives pass continuously from open to closed.
@@ -22,6 +25,7 @@ use crate::contact::cone::tangent_norm;
 use crate::contact::law::RoundLaw;
 use crate::contact::{ContactProblem, Law, Solution};
 use crate::linalg::{SparseLu, Vec3};
+use crate::sim::EndRow;
 
 /// Shift of closed rows, relative to the scale of the contact; refinement takes it out again.
 const SHIFT: f64 = 1e-8;
@@ -39,6 +43,31 @@ pub enum Mode {
     Slip,
     /// Rows with bounds: which of them are free to take any λ.
     Rows([bool; 3]),
+}
+
+/// A change of the data of a contact problem, at fixed v and λ; or derivatives by it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DataChange {
+    /// δ(A v − b − Jᵀλ).
+    pub momentum: Vec<f64>,
+    /// δ(J v + bias + softness λ) of each block.
+    pub velocity: Vec<Vec3>,
+    /// δμ of each contact, of the round cone ([`Friction::mean`](crate::contact::Friction::mean)).
+    pub friction: Vec<f64>,
+    /// δ of the bounds at which rows of a block are.
+    pub bound: Vec<Vec3>,
+}
+
+impl DataChange {
+    /// No change, of a problem with this many dofs and blocks.
+    pub fn none(dofs: usize, blocks: usize) -> DataChange {
+        DataChange {
+            momentum: vec![0.0; dofs],
+            velocity: vec![Vec3::ZERO; blocks],
+            friction: vec![0.0; blocks],
+            bound: vec![Vec3::ZERO; blocks],
+        }
+    }
 }
 
 /// How the answer of a contact problem changes with its data.
@@ -59,6 +88,16 @@ pub struct ImplicitStep {
 impl ImplicitStep {
     /// At a solution. Nothing where the system is singular: A not definite, or numbers that are not finite.
     pub fn new(p: &ContactProblem, x: &Solution, smoothing: f64) -> Option<ImplicitStep> {
+        ImplicitStep::with_end_rows(p, x, smoothing, &[])
+    }
+
+    /// The same, where some rows hold at the end of the step.
+    pub(crate) fn with_end_rows(
+        p: &ContactProblem,
+        x: &Solution,
+        smoothing: f64,
+        ends: &[EndRow],
+    ) -> Option<ImplicitStep> {
         let (n, m) = (p.dofs(), p.contacts());
         let mut rows: Vec<Vec<(usize, f64)>> = vec![Vec::new(); n + 3 * m];
         for i in 0..p.a.block_rows() {
@@ -80,6 +119,7 @@ impl ImplicitStep {
             stretch: Vec::new(),
         };
         let mut column = vec![0.0; n];
+        let mut ends = ends.iter().peekable();
         for c in 0..m {
             let stretch = p.law[c].stretch();
             // Rows of J in stretched coordinates, as sparse vectors; and the scale of the contact from the diagonal of A.
@@ -166,9 +206,13 @@ impl ImplicitStep {
                     Mode::Rows(free)
                 }
             };
+            let mut by_v = j.clone();
+            while let Some(end) = ends.next_if(|e| e.block == c) {
+                by_v[end.row].clone_from(&end.by_v);
+            }
             for k in 0..3 {
                 let mut row: Vec<(usize, f64)> = Vec::new();
-                for (l, j) in j.iter().enumerate() {
+                for (l, j) in by_v.iter().enumerate() {
                     for &(dof, value) in j {
                         match row.iter_mut().find(|e| e.0 == dof) {
                             Some(e) => e.1 += law[k][l] * value,
@@ -215,20 +259,19 @@ impl ImplicitStep {
         x
     }
 
-    /// δv and δλ for changes of the data: `momentum` = δ(A v − b − Jᵀλ) and `velocity` = δ(J v + bias) at fixed v and λ, and
-    /// δμ of each contact (of the round cone, [`Friction::mean`](crate::contact::Friction::mean)).
-    pub fn forward(&self, momentum: &[f64], velocity: &[Vec3], friction: &[f64]) -> (Vec<f64>, Vec<Vec3>) {
+    /// δv and δλ for a change of the data.
+    pub fn forward(&self, data: &DataChange) -> (Vec<f64>, Vec<Vec3>) {
         let m = self.modes.len();
         let mut rhs = vec![0.0; self.n + 3 * m];
         for i in 0..self.n {
-            rhs[i] = -momentum[i];
+            rhs[i] = -data.momentum[i];
         }
         for c in 0..m {
-            let gamma = velocity[c] * self.stretch[c];
+            let gamma = data.velocity[c] * self.stretch[c];
             for k in 0..3 {
                 let l = &self.law_rows[c][k];
-                rhs[self.n + 3 * c + k] =
-                    self.by_mu[c][k] * friction[c] - (l[0] * gamma.x + l[1] * gamma.y + l[2] * gamma.z);
+                let own = self.by_mu[c][k] * data.friction[c] + self.at_bound(c)[k] * data.bound[c][k];
+                rhs[self.n + 3 * c + k] = own - (l[0] * gamma.x + l[1] * gamma.y + l[2] * gamma.z);
             }
         }
         let x = self.refine(&rhs, false);
@@ -236,8 +279,8 @@ impl ImplicitStep {
         (x[..self.n].to_vec(), lambda)
     }
 
-    /// The transpose of [`forward`](Self::forward): from derivatives by v and λ to those by its three arguments.
-    pub fn reverse(&self, v: &[f64], lambda: &[Vec3]) -> (Vec<f64>, Vec<Vec3>, Vec<f64>) {
+    /// The transpose of [`forward`](Self::forward): from derivatives by v and λ to those by the data.
+    pub fn reverse(&self, v: &[f64], lambda: &[Vec3]) -> DataChange {
         let m = self.modes.len();
         let mut rhs = vec![0.0; self.n + 3 * m];
         rhs[..self.n].copy_from_slice(v);
@@ -245,8 +288,10 @@ impl ImplicitStep {
             (lambda[c] * self.stretch[c]).write_to_slice(&mut rhs[self.n + 3 * c..self.n + 3 * c + 3]);
         }
         let y = self.refine(&rhs, true);
-        let momentum = y[..self.n].iter().map(|y| -y).collect();
-        let (mut velocity, mut friction) = (Vec::new(), Vec::new());
+        let mut out = DataChange::none(self.n, m);
+        for (momentum, y) in out.momentum.iter_mut().zip(&y) {
+            *momentum = -y;
+        }
         for c in 0..m {
             let y = Vec3::from_slice(&y[self.n + 3 * c..]);
             let mut gamma = Vec3::ZERO;
@@ -255,10 +300,19 @@ impl ImplicitStep {
                     gamma[l] -= self.law_rows[c][k][l] * y[k];
                 }
             }
-            velocity.push(gamma * self.stretch[c]);
-            friction.push(self.by_mu[c].dot(y));
+            out.velocity[c] = gamma * self.stretch[c];
+            out.friction[c] = self.by_mu[c].dot(y);
+            out.bound[c] = self.at_bound(c) * y;
         }
-        (momentum, velocity, friction)
+        out
+    }
+
+    /// One for rows of a block that are at a bound.
+    fn at_bound(&self, c: usize) -> Vec3 {
+        match self.modes[c] {
+            Mode::Rows(free) => Vec3::from_array(free.map(|f| f64::from(!f))),
+            _ => Vec3::ZERO,
+        }
     }
 }
 

@@ -28,7 +28,7 @@ mod targets;
 
 pub use check::{GradCheck, GradRow, check_grad};
 pub use exact_motion::{ExactError, ExactMotion, ExactParam, StateChange};
-pub use implicit::{ImplicitStep, Mode};
+pub use implicit::{DataChange, ImplicitStep, Mode};
 pub use motion::{Gradient, Motion, Tape};
 pub use network::Network;
 pub use objective::{Coordinate, Markers, PointTarget};

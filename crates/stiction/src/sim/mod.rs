@@ -11,6 +11,7 @@ mod rows;
 mod sleep;
 mod velocity_step;
 
+pub(crate) use joints::EndRow;
 pub use joints::JointMemory;
 pub use newton_step::{
     ElementRows, GeometricStiffness, NonlinearReport, NonlinearSettings, NonlinearStepper,
@@ -301,6 +302,21 @@ impl Simulation {
     /// Keys of contacts of the last step that were found ahead in time.
     pub(crate) fn late_keys(&self) -> Vec<ContactKey> {
         self.stepper.late_keys()
+    }
+
+    /// Angles of the joints, counted through full turns.
+    pub(crate) fn joint_angles(&self) -> &[f64] {
+        self.stepper.joint_angles()
+    }
+
+    /// True where joints stiffened their bodies in the last step.
+    pub(crate) fn joints_are_taut(&self) -> bool {
+        self.stepper.joints_are_taut()
+    }
+
+    /// Rows of joints that hold at the end of the last step, which began at `state` and took `h`.
+    pub(crate) fn joint_end_rows(&mut self, state: &State, h: f64) -> Vec<EndRow> {
+        self.stepper.joint_end_rows(&self.model, state, h)
     }
 
     /// Energies now.

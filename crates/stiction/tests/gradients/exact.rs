@@ -8,10 +8,12 @@
 use stiction::contact::samples::{Assembly, Rng};
 use stiction::contact::{ContactProblem, Friction, Law, Solution};
 use stiction::coords::{BodyId, SoftId};
-use stiction::diff::{Coordinate, ExactMotion, ExactParam, ImplicitStep, Objective, Reduce, Term};
-use stiction::elastic::Preset;
+use stiction::diff::{
+    Coordinate, DataChange, ExactMotion, ExactParam, ImplicitStep, Objective, Reduce, Term,
+};
+use stiction::elastic::{Preset, Section};
 use stiction::mesh::shapes;
-use stiction::scene::{Force, Owner, SoftBody};
+use stiction::scene::{Fixing, Force, Joint, JointKind, Motor, Owner, Path, Rod, RodHold, SoftBody, Target};
 use stiction::solvers::{SolverSettings, make};
 use stiction::{Body, Geometry, Model, Scene, SimSettings, SolverKind, State, Vec3};
 
@@ -240,6 +242,95 @@ fn a_tilted_box_that_hits_the_floor_agrees_with_differences() {
     against_differences("dropped", &scene, &set, ExactParam::Position(BOX, 2), BOX, (0.005, 40, [5e-5; 2]));
 }
 
+/// A ball on a slide, driven by a motor, that pushes a box over the floor.
+fn pusher(motor: Motor) -> Scene {
+    let mut scene = sliding(0.3, 0.0, Vec3::new(0.0, 0.0, -G));
+    let ball = Body::new("ball", Geometry::Sphere { radius: 0.02 });
+    scene.bodies.push(ball.at(-0.1201, 0.0, 0.05).with_mass(0.3).with_friction(0.0));
+    let mut slide = Joint::to_world("slide", JointKind::Prismatic, "ball").about(Vec3::X);
+    slide.motor = Some(motor);
+    scene.joints.push(slide);
+    scene
+}
+
+fn set_motor(
+    change: impl Fn(&mut Motor, f64) + Clone + 'static,
+    value: f64,
+) -> (impl Fn(&mut Scene, f64), ExactParam) {
+    let of_model = change.clone();
+    let set = Box::new(move |m: &mut Model, x: f64| of_model(m.joints[0].motor.as_mut().unwrap(), x));
+    let of_scene = move |s: &mut Scene, x: f64| change(s.joints[0].motor.as_mut().unwrap(), value + x);
+    (of_scene, ExactParam::Model { value, scale: value.abs(), set })
+}
+
+#[test]
+fn joints_and_motors_agree_with_differences() {
+    // Two links that swing freely: nothing but joints.
+    let mut chain = Scene { gravity: Vec3::new(0.0, 0.0, -G), ..Scene::default() };
+    for k in 0..2 {
+        let name = format!("link{k}");
+        let link = Body::new(&name, Geometry::Box { half: Vec3::new(0.1, 0.02, 0.03) });
+        chain.bodies.push(link.at(0.1 + 0.2 * f64::from(k), 0.0, 0.0).with_mass(1.0 + f64::from(k)));
+        let at = Vec3::X * 0.2 * f64::from(k);
+        let kind = if k == 0 { JointKind::Hinge } else { JointKind::Ball };
+        let joint = match k {
+            0 => Joint::to_world("j0", kind, name),
+            _ => Joint::new("j1", kind, "link0", name),
+        };
+        chain.joints.push(joint.at(at).about(Vec3::Y));
+    }
+    chain.bodies[1].spin = Vec3::new(0.5, 0.0, 2.0);
+    let last = Owner::Body(BodyId(1));
+    let set = |s: &mut Scene, x: f64| s.bodies[1].spin.z += x;
+    against_differences("chain", &chain, &set, ExactParam::Spin(last, 2), last, (0.01, 30, [1e-6; 2]));
+    let set = |s: &mut Scene, x: f64| s.gravity.z += x;
+    let param = ExactParam::Model { value: -G, scale: G, set: Box::new(|m, x| m.gravity.z = x) };
+    against_differences("chain under gravity", &chain, &set, param, last, (0.01, 30, [1e-6; 2]));
+
+    // A motor pushes a box straight ahead and without friction of its own, so that the answer is unique: by its target, by its stiffness, and by the force at which it gives way.
+    let target = |m: &mut Motor, x: f64| m.target = Target::Position(Path::constant(x));
+    let motor = Motor::position(0.2, 20.0, 1.0);
+    let timing = (0.01, 40, [1e-6; 2]);
+    let scene = pusher(motor.clone());
+    let end = ExactMotion::run(&scene.compile().unwrap(), tight(), 0.01, 40).unwrap();
+    assert!(end.value(&end_x(BOX, 40)) > 0.01, "the ball moves the box");
+    let (set, param) = set_motor(target, 0.2);
+    against_differences("target", &scene, &set, param, BOX, timing);
+    let (set, param) = set_motor(|m, x| m.stiffness = x, 20.0);
+    against_differences("stiffness", &scene, &set, param, BOX, timing);
+    let (set, param) = set_motor(|m, x| m.limit = x, 2.5);
+    against_differences("limit", &pusher(motor.with_limit(2.5)), &set, param, BOX, timing);
+    against_differences(
+        "friction",
+        &scene,
+        &|s, x| set_friction(s, 0.3 + x),
+        ExactParam::Friction(BOX, FLOOR),
+        BOX,
+        timing,
+    );
+}
+
+#[test]
+fn rods_agree_with_differences() {
+    // Pinned at one end, it is swung over the floor.
+    let mut scene = floor(0.2, Vec3::new(6.0, 0.0, -G));
+    let section = Section { radius: 0.005, young: 1e6, poisson: 0.4 };
+    let mut rod = Rod::new("rod", Vec3::new(0.0, -0.1, 0.00501), Vec3::new(0.0, 0.1, 0.00501), 4, section);
+    rod.ends[0] = Some(RodHold { to: None, fixing: Fixing::Pinned });
+    scene.rods.push(rod);
+    let model = scene.compile().unwrap();
+    let last = Owner::Body(BodyId(model.bodies.len() as u32 - 1));
+    let set = |s: &mut Scene, x: f64| s.gravity.x += x;
+    let param = ExactParam::Model { value: 6.0, scale: G, set: Box::new(|m, x| m.gravity.x = x) };
+    against_differences("rod", &scene, &set, param, last, (2e-3, 40, [1e-5; 2]));
+}
+
+fn set_friction(scene: &mut Scene, mu: f64) {
+    for b in &mut scene.bodies[..2] {
+        *b = b.clone().with_friction(mu);
+    }
+}
+
 #[test]
 fn derivatives_are_finite_where_modes_change() {
     // At rest on the floor without a velocity: stick and slip, loaded and unloaded meet here.
@@ -308,14 +399,17 @@ fn a_thousand_random_problems_pass_taylors_test() {
             (y, modes)
         };
         let momentum: Vec<f64> = db.iter().map(|d| -d).collect();
-        let (dv, _) = step.forward(&momentum, &du, &vec![dmu; p.contacts()]);
+        let friction = vec![dmu; p.contacts()];
+        let bound = vec![Vec3::ZERO; p.contacts()];
+        let data = DataChange { momentum, velocity: du.clone(), friction, bound };
+        let (dv, _) = step.forward(&data);
         // Reverse is the transpose of forward.
         let seedv: Vec<f64> = (0..p.dofs()).map(|_| random(1.0)).collect();
-        let (rm, ru, rf) = step.reverse(&seedv, &vec![Vec3::ZERO; p.contacts()]);
+        let by = step.reverse(&seedv, &vec![Vec3::ZERO; p.contacts()]);
         let forward: f64 = dv.iter().zip(&seedv).map(|(a, b)| a * b).sum();
-        let reverse: f64 = rm.iter().zip(&momentum).map(|(a, b)| a * b).sum::<f64>()
-            + ru.iter().zip(&du).map(|(a, b)| a.dot(*b)).sum::<f64>()
-            + rf.iter().sum::<f64>() * dmu;
+        let reverse: f64 = by.momentum.iter().zip(&data.momentum).map(|(a, b)| a * b).sum::<f64>()
+            + by.velocity.iter().zip(&data.velocity).map(|(a, b)| a.dot(*b)).sum::<f64>()
+            + by.friction.iter().sum::<f64>() * dmu;
         let scale: f64 = dv.iter().zip(&seedv).map(|(a, b)| (a * b).abs()).sum();
         // Answers a thousand times as large as the change are on the verge of another mode.
         if dv.iter().any(|d| d.abs() > 1e2) {

@@ -11,10 +11,12 @@
 //! and bounded by ± limit/α_a.
 
 mod end;
+mod probe;
 mod project;
 mod rows;
 mod taut;
 
+pub use probe::EndRow;
 pub use project::{set_inertia, turn_inertia};
 
 use crate::contact::bodies::Bodies;

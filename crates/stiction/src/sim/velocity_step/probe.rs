@@ -1,12 +1,14 @@
 //! The equations of a step at another state, for derivatives: contacts are those of the step, matched by key.
 
 use super::super::rows::{driven_velocity, is_soft, normal_bias, terms};
+use super::ahead::lead;
 use super::{VelocityStepper, advance};
 use crate::collide::Contact;
 use crate::contact::{ContactKey, Law};
 use crate::coords::{Anchor, ShapeId, State};
-use crate::linalg::Vec3;
+use crate::linalg::{Mat3, Vec3};
 use crate::scene::Model;
+use crate::sim::joints::EndRow;
 
 /// A gap below this share of the smaller shape counts as touching.
 const TOUCH: f64 = 1e-6;
@@ -14,6 +16,9 @@ const TOUCH: f64 = 1e-6;
 const SAME_PLACE: f64 = 1e-4;
 /// Normals that differ by less, for shifts of 1e-6 m, are of one smooth contact.
 const SAME_NORMAL: f64 = 1e-3;
+
+/// Turns of central differences [rad].
+const TURN: f64 = 1e-5;
 
 /// A contact as a step met it.
 #[derive(Clone, Copy, Debug)]
@@ -31,9 +36,9 @@ pub(crate) struct Met {
 pub(crate) struct Probe {
     /// A v − b − Jᵀ λ.
     pub momentum: Vec<f64>,
-    /// J v + bias of each contact; nothing where the contact is not found at that state.
+    /// J v + bias + softness λ of each contact and joint; nothing where the contact is not found at that state.
     pub velocity: Vec<Option<Vec3>>,
-    /// Laws of the contacts.
+    /// Their laws.
     pub law: Vec<Option<Law>>,
 }
 
@@ -41,6 +46,56 @@ impl VelocityStepper {
     /// Keys of the contacts that were found ahead in time in the last step.
     pub(crate) fn late_keys(&self) -> Vec<ContactKey> {
         self.late.iter().map(|l| l.0).collect()
+    }
+
+    /// Angles of the joints as of now, counted through full turns.
+    pub(crate) fn joint_angles(&self) -> &[f64] {
+        &self.joints.memory().angle
+    }
+
+    /// True where joints stiffened their bodies in the last step.
+    pub(crate) fn joints_are_taut(&self) -> bool {
+        self.joints.are_taut()
+    }
+
+    /// Rows of joints that hold at the end of the last step, which began at `state`.
+    pub(crate) fn joint_end_rows(&mut self, model: &Model, state: &State, h: f64) -> Vec<EndRow> {
+        if self.joints.is_empty() {
+            return Vec::new();
+        }
+        let turns = self.turns_by_spin(model, state, h);
+        lead(model, state, &self.solution.v, h, &mut self.ahead);
+        self.joints.end_rows(model, &self.ahead, &turns, self.contacts.len())
+    }
+
+    /// By how much more each block is turned at the end of a step per change of its spin, over h: not quite the identity, since
+    /// bodies turn as free tops do. By central differences.
+    fn turns_by_spin(&mut self, model: &Model, state: &State, h: f64) -> Vec<Mat3> {
+        let blocks = model.layout.blocks();
+        let e = TURN / h;
+        let mut v = self.solution.v.clone();
+        let mut columns = vec![[Vec3::ZERO; 3]; blocks.len()];
+        let mut d = vec![0.0; v.len()];
+        for k in 0..3 {
+            let [up, down] = [e, -e].map(|e| {
+                let spins = blocks.iter().filter(|b| b.nv == 6).map(|b| b.v + 3 + k);
+                spins.for_each(|i| v[i] = self.solution.v[i] + e);
+                let mut end = state.clone();
+                lead(model, state, &v, h, &mut end);
+                v.clone_from(&self.solution.v);
+                end
+            });
+            up.difference(&down, &model.layout, &mut d);
+            for (b, columns) in blocks.iter().zip(&mut columns).filter(|(b, _)| b.nv == 6) {
+                columns[k] = Vec3::from_slice(&d[b.v + 3..]) / (2.0 * TURN);
+            }
+        }
+        columns.into_iter().map(|[a, b, c]| Mat3::from_cols(a, b, c)).collect()
+    }
+
+    /// Angles of the joints at the start of the step that is to be probed.
+    pub(crate) fn set_joint_angles(&mut self, angles: &[f64]) {
+        self.joints.set_angles(angles);
     }
 
     /// Poses the equations at `state` and evaluates them at `v` and `lambda`, contact by contact as `keys` say; those in `late`
@@ -131,6 +186,30 @@ impl VelocityStepper {
             out.velocity.push(Some(u));
             out.law.push(Some(c.friction.into()));
         }
+        self.probe_joints(model, state, (v, &lambda[keys.len()..]), &mut out);
         out
+    }
+
+    /// Adds what joints say; `ahead` is where `v` leads.
+    fn probe_joints(
+        &mut self,
+        model: &Model,
+        state: &State,
+        (v, lambda): (&[f64], &[Vec3]),
+        out: &mut Probe,
+    ) {
+        let p = &mut self.problem;
+        p.clear_rows();
+        self.solution.lambda.clear();
+        self.joints.fill(model, state, self.settings.scheme, p, &mut self.solution.lambda);
+        let mut u: Vec<Vec3> = (0..p.contacts()).map(|c| p.j.mul_one(c, v) + p.bias[c]).collect();
+        self.joints.end_errors(model, &self.ahead, p, &mut u);
+        for (c, u) in u.iter().enumerate() {
+            for t in p.j.terms(c) {
+                t.add_impulse(-(p.j.frame[c].transpose() * lambda[c]), &mut out.momentum);
+            }
+            out.velocity.push(Some(*u + p.softness[c] * lambda[c]));
+            out.law.push(Some(p.law[c]));
+        }
     }
 }
