@@ -82,6 +82,16 @@ const BREAKDOWN: f64 = 1e-8;
 /// Most times that limits are tightened because the yardstick is not met.
 const TIGHTENINGS: usize = 8;
 
+/// What the yardstick says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Judgement {
+    Good,
+    /// Constraints are met; momentum is not, once forces obey their laws.
+    Unbalanced,
+    /// Constraints are not met.
+    Unlawful,
+}
+
 /// Longer intervals while evaluations do not bring the residual down.
 ///
 /// Contacts that are nearly copies of each other take conjugate steps to tell apart. Where friction is updated at every
@@ -142,7 +152,7 @@ impl Engine {
         let mut report = SolveReport::default();
         self.total.clear();
         self.total.extend_from_slice(lambda);
-        if self.limits.judges_answers() && self.is_answer(sys) {
+        if self.limits.judges_answers() && self.judge_as_is(sys) == Judgement::Good {
             report.velocity = natural(sys, &self.conditioner.own, v, lambda) / self.limits.scale;
             return report;
         }
@@ -151,6 +161,7 @@ impl Engine {
         self.total.extend(self.y.l.iter().zip(&self.states.fixed).map(|(l, f)| *l + *f));
         let strict = |limits: &Limits, slack: f64| Strictness {
             least: limits.least,
+            update: limits.update,
             slack,
             signs: s.signs,
             angle: limits.angle,
@@ -178,13 +189,16 @@ impl Engine {
                     self.restart(sys, s);
                     (fresh, restarted) = (true, true);
                     continue;
-                } else if !self.limits.judges_answers() || self.is_lawful_answer(sys, s) {
-                    report.status = Status::Converged;
-                    break;
-                } else if tightened == TIGHTENINGS {
-                    break;
                 } else {
-                    self.limits.tighten();
+                    match self.judge(sys, s) {
+                        Judgement::Good => {
+                            report.status = Status::Converged;
+                            break;
+                        }
+                        _ if tightened == TIGHTENINGS => break,
+                        Judgement::Unbalanced => self.limits.tighten_balance(),
+                        Judgement::Unlawful => self.limits.tighten(),
+                    }
                     tightened += 1;
                     continue;
                 }
@@ -209,18 +223,30 @@ impl Engine {
                     continue;
                 }
             }
-            if s.signs == Signs::Weighed
-                && stall.is_due(self.limits.ratio(&self.r), self.counts.iterations)
-                && self.resolve_contradictions(sys, s.preconditioner)
-            {
-                self.restart(sys, s);
-                (since, restarted, stall) = (0, true, Stall::default());
-                continue;
+            if s.signs == Signs::Weighed && stall.is_due(self.limits.ratio(&self.r), self.counts.iterations) {
+                if self.resolve_contradictions(sys, s.preconditioner) {
+                    self.restart(sys, s);
+                    (since, restarted, stall) = (0, true, Stall::default());
+                    continue;
+                }
+                // What contradicts itself by less than matters stays as it is.
+                if self.may_be_answer(sys, s) {
+                    if self.judge(sys, s) == Judgement::Good {
+                        report.status = Status::Converged;
+                        break;
+                    }
+                    self.limits.tighten_balance();
+                    (since, restarted) = (0, true);
+                    continue;
+                }
             }
             self.direction(sys, s);
         }
         (self.counts.active, self.counts.slipping) = self.states.count();
-        if self.limits.judges_answers() && report.status == Status::Budget && self.is_lawful_answer(sys, s) {
+        if report.status == Status::Budget
+            && self.limits.judges_answers()
+            && self.judge(sys, s) == Judgement::Good
+        {
             // What ran out of steps may be good enough all the same.
             report.status = Status::Converged;
         }
@@ -252,27 +278,39 @@ impl Engine {
     }
 
     /// Whether velocities and multipliers meet the yardstick; `r` is scratch.
-    fn is_answer(&mut self, sys: &Saddle) -> bool {
-        let measure = natural(sys, &self.conditioner.own, &self.y.v, &self.total);
-        if !self.limits.accepts(measure) {
-            return false;
+    fn judge_as_is(&mut self, sys: &Saddle) -> Judgement {
+        if !self.limits.accepts(natural(sys, &self.conditioner.own, &self.y.v, &self.total)) {
+            return Judgement::Unlawful;
         }
         self.refresh(sys);
-        self.r.l.fill(Vec3::ZERO);
-        self.limits.ratio(&self.r) < 1.0
+        if self.limits.momentum_ratio(&self.r.v) < 1.0 { Judgement::Good } else { Judgement::Unbalanced }
     }
 
-    /// Makes multipliers obey their laws and judges them; takes that back where they are not good enough.
-    fn is_lawful_answer(&mut self, sys: &Saddle, s: &Settings) -> bool {
+    /// Whether multipliers that obey their laws would meet the yardstick of constraints.
+    fn may_be_answer(&mut self, sys: &Saddle, s: &Settings) -> bool {
         self.before.clone_from(&self.total);
-        self.obey_laws(sys, s);
-        let good = self.is_answer(sys);
-        if !good {
+        obey_laws(sys, s, &mut self.before);
+        let natural = natural(sys, &self.conditioner.own, &self.y.v, &self.before);
+        self.limits.judges_answers()
+            && self.limits.accepts(natural)
+            && self.limits.momentum_ratio(&self.r.v) < self.limits.balance
+    }
+
+    /// Makes multipliers obey their laws and judges them, where the yardstick is the judge; takes that back where they are not
+    /// good enough.
+    fn judge(&mut self, sys: &Saddle, s: &Settings) -> Judgement {
+        if !self.limits.judges_answers() {
+            return Judgement::Good;
+        }
+        self.before.clone_from(&self.total);
+        obey_laws(sys, s, &mut self.total);
+        let judgement = self.judge_as_is(sys);
+        if judgement != Judgement::Good {
             self.total.clone_from(&self.before);
             self.refresh(sys);
             self.restart(sys, s);
         }
-        good
+        judgement
     }
 
     /// r from scratch: one product with A.
@@ -403,18 +441,18 @@ impl Engine {
             });
         }
     }
+}
 
-    /// Multipliers that obey their laws exactly: what was postponed is made good.
-    fn obey_laws(&mut self, sys: &Saddle, s: &Settings) {
-        for (l, law) in self.total.iter_mut().zip(&sys.rows.law) {
-            *l = match *law {
-                RoundLaw::Cone(mu) if s.cone == Cone::Round => project_strict(*l, mu),
-                RoundLaw::Cone(mu) => {
-                    let limit = mu * l.x.max(0.0);
-                    Vec3::new(l.x.max(0.0), l.y.clamp(-limit, limit), l.z.clamp(-limit, limit))
-                }
-                rows => rows.project(*l),
-            };
-        }
+/// Makes multipliers obey their laws exactly: what was postponed is made good.
+fn obey_laws(sys: &Saddle, s: &Settings, lambda: &mut [Vec3]) {
+    for (l, law) in lambda.iter_mut().zip(&sys.rows.law) {
+        *l = match *law {
+            RoundLaw::Cone(mu) if s.cone == Cone::Round => project_strict(*l, mu),
+            RoundLaw::Cone(mu) => {
+                let limit = mu * l.x.max(0.0);
+                Vec3::new(l.x.max(0.0), l.y.clamp(-limit, limit), l.z.clamp(-limit, limit))
+            }
+            rows => rows.project(*l),
+        };
     }
 }

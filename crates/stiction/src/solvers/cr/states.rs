@@ -29,7 +29,12 @@ struct Constraint {
     slide: Vec3,
     /// λ of the last friction update, for the moving average; λ' is its mean with the present one.
     last: f64,
+    /// How often it gave way to others that it contradicted.
+    gave_way: u8,
 }
+
+/// What gave way this often, and acts again, does not do so once more: another one has to.
+const MOST_WAYS: u8 = 2;
 
 /// All states, as masks of the unknown rows and values of the others.
 #[derive(Clone, Debug, Default)]
@@ -64,8 +69,10 @@ enum Met {
 /// How strictly constraints are evaluated.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strictness {
-    /// Changes that move a row by less than this are postponed: ε₂/h [m/s].
+    /// Changes of state that move a row by less than this are postponed: ε₂/h [m/s].
     pub least: f64,
+    /// The same of kinetic friction that is updated.
+    pub update: f64,
     /// Velocities of this size count as zero when signs are asked for [m/s]: nothing while iterating, ε₂/h where the
     /// solver has converged and signs of active rows are those of rounding.
     pub slack: f64,
@@ -201,7 +208,7 @@ impl States {
                 }
             }
             let switched = new.row != self.all[c].row;
-            if change > how.least {
+            if change > if switched { how.least } else { how.update } {
                 changes.switched += usize::from(switched);
                 changes.updated += usize::from(!switched);
                 self.all[c] = new;
@@ -222,6 +229,9 @@ impl States {
         };
         for c in group.iter().map(|c| *c as usize) {
             let (row, l, z) = (&self.all[c].row, total[c], way[c]);
+            if self.all[c].gave_way >= MOST_WAYS {
+                continue;
+            }
             match sys.rows.law[c] {
                 RoundLaw::Rows(b) => {
                     for k in (0..3).filter(|k| row[*k] == Row::Unknown && z[*k] != 0.0) {
@@ -255,6 +265,7 @@ impl States {
         for c in group.iter().map(|c| *c as usize) {
             total[c] += self.mask[c] * way[c] * to.share;
             let own = &mut self.all[c];
+            own.gave_way += u8::from(c == to.constraint);
             match to.state {
                 _ if c != to.constraint => {}
                 Met::Row(k, at, end) => {

@@ -43,8 +43,11 @@ pub(super) struct Limits {
     pub scale: f64,
     /// Violation of an active row that is allowed [m/s].
     pub row: f64,
-    /// Changes of less than this are postponed [m/s].
+    /// Changes of state of less than this are postponed [m/s], and updates of friction.
     pub least: f64,
+    pub update: f64,
+    /// Share of its tolerance that the momentum residual may have.
+    pub balance: f64,
     /// Sliding directions nearer than this are left alone: the sine of ε_θ.
     pub angle: f64,
     /// 1/(m Σm) of each dof.
@@ -89,6 +92,7 @@ impl Limits {
             };
             self.scale = self.scale.max(speed);
         }
+        self.balance = 1.0;
         match s.stop {
             Stop::Paper { eps2, .. } => {
                 self.row = eps2 / scales.h;
@@ -100,6 +104,7 @@ impl Limits {
                 self.angle = self.angle.min(ANGLE * tolerance);
             }
         }
+        self.update = self.least;
     }
 
     /// Masses by row sums of A: elastic forces vanish on translations.
@@ -130,13 +135,21 @@ impl Limits {
         self.row *= 0.2;
         self.least *= 0.2;
         self.angle *= 0.2;
+        self.tighten_balance();
+    }
+
+    /// Tightens what momentum and postponed friction may leave. States stay as they are, so that rows which contradict each other a
+    /// little are not looked at more closely than they can be met.
+    pub fn tighten_balance(&mut self) {
+        self.update *= 0.2;
+        self.balance *= 0.5;
     }
 
     /// How many times larger than its tolerance the residual is.
     pub fn ratio(&self, r: &Pair) -> f64 {
         match self.stop {
             Some(Stop::Paper { eps1, .. }) => self.paper_norm(r) / eps1,
-            _ => self.momentum_ratio(&r.v).max(largest(r) / self.row),
+            _ => (self.momentum_ratio(&r.v) / self.balance).max(largest(r) / self.row),
         }
     }
 
