@@ -26,8 +26,9 @@ use crate::coords::{Anchor, ShapeId, State};
 use crate::linalg::{Quat, Vec3};
 use crate::scene::{Model, Owner};
 
-/// Solves for impacts and for contacts that have turned, before bodies are held back.
+/// Solves for impacts and for contacts that have turned; then for impacts alone, before bodies are held back.
 pub(super) const MOST_PASSES: usize = 20;
+pub(super) const LAST_PASSES: usize = 10;
 /// ε₂ as a share of the smaller scale: the paper's 5e-6 m on its edges of about 1 cm.
 const TOLERANCE: f64 = 5e-4;
 /// Normals turn by no more than this per linearisation [rad]: 15°.

@@ -5,8 +5,9 @@ use super::super::relinearize::{self, Solved, Verdict, is_rigid};
 use super::ahead::row_velocity;
 use super::{Clock, SAME_VELOCITY, StepReport, VelocityStepper, largest, merge, normal_bias, with_clearance};
 use crate::collide::Contact;
-use crate::contact::ContactKey;
+use crate::contact::{ContactKey, ContactProblem};
 use crate::coords::{Anchor, State};
+use crate::integrate::Scheme;
 use crate::linalg::Vec3;
 use crate::scene::Model;
 use crate::solvers::{SolveReport, Trace};
@@ -50,7 +51,10 @@ impl VelocityStepper {
             report.times.collide += clock.lap();
             return solved;
         }
-        let most = if self.relinearizer.is_some() { relinearize::MOST_PASSES } else { guard::MOST_PASSES };
+        let (most, turning) = match self.relinearizer {
+            Some(_) => (relinearize::MOST_PASSES + relinearize::LAST_PASSES, relinearize::MOST_PASSES),
+            None => (guard::MOST_PASSES, guard::MOST_PASSES),
+        };
         // Newton's method for elastic forces runs around the contacts, where it is asked for.
         let newton = self.relinearizer.is_some() && self.elastic_parts;
         let mut left = if newton { self.settings.linearizations.saturating_sub(1) } else { 0 };
@@ -69,11 +73,14 @@ impl VelocityStepper {
             let turned = if hits {
                 report.impacts += self.add_impacts(model);
                 0
-            } else {
+            } else if pass < turning {
                 self.relinearize_contacts(model, state, h)
+            } else {
+                self.look_at_contacts(model, state, h);
+                0
             };
             report.contact_error = self.relinearizer.as_ref().map_or(0.0, |r| r.error);
-            if !hits && (turned == 0 && left == 0 || pass == most) {
+            if !hits && (turned == 0 && left == 0 || pass >= turning) {
                 break;
             }
             report.relinearized += turned;
@@ -108,18 +115,12 @@ impl VelocityStepper {
         self.gone.clear();
         // Contacts come before joints, so that both lists begin together.
         for (i, (c, l)) in contacts.iter_mut().zip(lambda).enumerate() {
-            let pushes = l.x > 0.0;
-            let gap = if is_rigid(model, c) {
-                // What its row predicts: gap + h u.
-                let apart = with_clearance(true, model, c);
-                let u = p.j.mul_one(i, &self.v_move).x + p.bias[i].x;
-                c.gap + h * (u - normal_bias(self.settings.scheme, model, state, &apart, h))
-            } else if pushes {
-                guard::clearance(model, c)
-            } else {
+            let Some(solved) =
+                as_solved(model, (state, h), self.settings.scheme, (p, &self.v_move), i, c, *l)
+            else {
                 continue;
             };
-            match relinearizer.judge(model, (state, &self.ahead), c, Solved { gap, pushes }) {
+            match relinearizer.judge(model, (state, &self.ahead), c, solved) {
                 Verdict::Holds => continue,
                 Verdict::SlidOff => self.gone.push(c.key),
                 Verdict::Turned => linearize_there(model, (state, &self.ahead), c, h, &mut self.late),
@@ -141,6 +142,44 @@ impl VelocityStepper {
         }
         changed
     }
+
+    /// Finds what contacts that push are off by where the motion leads, and leaves them as they are.
+    fn look_at_contacts(&mut self, model: &Model, state: &State, h: f64) {
+        let Some(relinearizer) = &mut self.relinearizer else { return };
+        self.ahead.v.copy_from_slice(&self.v_move);
+        relinearizer.look_at_rigid(model, &self.ahead, &self.contacts, &mut self.collider);
+        let p = &self.problem;
+        for (i, (c, l)) in self.contacts.iter().zip(&self.solution.lambda).enumerate() {
+            let solved = as_solved(model, (state, h), self.settings.scheme, (p, &self.v_move), i, c, *l);
+            if let Some(solved) = solved {
+                relinearizer.judge(model, (state, &self.ahead), &mut c.clone(), solved);
+            }
+        }
+    }
+}
+
+/// Contact `i` as it was solved with the impulse `l`; nothing where there is nothing to judge.
+fn as_solved(
+    model: &Model,
+    (state, h): (&State, f64),
+    scheme: Scheme,
+    (p, v): (&ContactProblem, &[f64]),
+    i: usize,
+    c: &Contact,
+    l: Vec3,
+) -> Option<Solved> {
+    let pushes = l.x > 0.0;
+    let gap = if is_rigid(model, c) {
+        // What its row predicts: gap + h u.
+        let apart = with_clearance(true, model, c);
+        let u = p.j.mul_one(i, v).x + p.bias[i].x;
+        c.gap + h * (u - normal_bias(scheme, model, state, &apart, h))
+    } else if pushes {
+        guard::clearance(model, c)
+    } else {
+        return None;
+    };
+    Some(Solved { gap, pushes })
 }
 
 /// The gap of a contact found at the end of the motion, taken back to its start along its own row, and its lever arms there.
