@@ -101,12 +101,11 @@ fn balls_in_a_bearing_are_linearised_anew() {
 fn soft_balls_are_caught_in_a_wedge() {
     let (_, r) = watch(&scenes::wedge(18), settings(), 75, 2e-3);
     assert!(most(&r, |r| r.contacts as f64) > 6.0);
-    let (iterations, unsolved) =
-        r.iter().fold((0, 0), |(n, u), r| (n + r.iterations, u + usize::from(!r.status.is_solved())));
-    eprintln!(
-        "RESULT {iterations} unsolved {unsolved} held {}",
-        r.iter().filter(|r| r.held_back > 0.0).count()
-    );
+    // Contacts that contradict each other a little give way in turns: 27,000 iterations. Without that it is 58,000, and some steps
+    // have no answer.
+    assert_eq!(r.iter().filter(|r| !r.status.is_solved() || r.held_back > 0.0).count(), 0);
+    let iterations: usize = r.iter().map(|r| r.iterations).sum();
+    assert!(iterations < 45_000, "{iterations}");
 }
 
 /// A block that meets the ground halfway through a step, and sticks: its lower nodes have moved along with it up to there (c_t).
