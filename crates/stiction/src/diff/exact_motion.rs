@@ -10,6 +10,7 @@
 //! projection that closes their last bits is not. Pushing overlaps out (`sim/recovery.rs`) is not differentiated: it acts on overlaps that a scene starts
 //! with, and on those of more than 1e-4 of a size that turning in touch leaves; where it did, derivatives are off by a share like it.
 
+use super::colors::Colors;
 use super::implicit::{DataChange, ImplicitStep, friction_of};
 use super::objective::{Objective, Term};
 use crate::contact::{ContactKey, ContactProblem, Law, Solution};
@@ -498,50 +499,6 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 fn dot3(a: &[Vec3], b: &[Vec3]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a.dot(*b)).sum()
-}
-
-/// Blocks that may be shifted at once: no two of a class touch the same row or contact.
-struct Colors {
-    classes: Vec<Vec<usize>>,
-    /// Per block: block rows of A that it changes.
-    rows: Vec<Vec<usize>>,
-    /// Per block: contacts that it changes.
-    contacts: Vec<Vec<usize>>,
-}
-
-impl Colors {
-    fn of(p: &ContactProblem) -> Colors {
-        let n = p.a.block_rows();
-        let mut rows: Vec<Vec<usize>> = (0..n).map(|i| p.a.row(i).map(|(j, _)| j).collect()).collect();
-        let mut contacts = vec![Vec::new(); n];
-        for c in 0..p.contacts() {
-            // Normals of soft surfaces depend on the vertices around, so neighbours in A count, too.
-            let own = p.j.terms(c).iter().map(|t| t.block());
-            let mut blocks: Vec<usize> = own.flat_map(|b| p.a.row(b).map(|(j, _)| j)).collect();
-            blocks.sort_unstable();
-            blocks.dedup();
-            for &b in &blocks {
-                contacts[b].push(c);
-                rows[b].extend(&blocks);
-            }
-        }
-        for r in &mut rows {
-            r.sort_unstable();
-            r.dedup();
-        }
-        // Greedy: a row may be touched by one block of a class.
-        let mut classes: Vec<(Vec<usize>, Vec<bool>)> = Vec::new();
-        for b in 0..n {
-            let free = classes.iter().position(|(_, taken)| rows[b].iter().all(|&r| !taken[r]));
-            let k = free.unwrap_or_else(|| {
-                classes.push((Vec::new(), vec![false; n]));
-                classes.len() - 1
-            });
-            classes[k].0.push(b);
-            rows[b].iter().for_each(|&r| classes[k].1[r] = true);
-        }
-        Colors { classes: classes.into_iter().map(|c| c.0).collect(), rows, contacts }
-    }
 }
 
 /// Why an exact motion cannot be differentiated.

@@ -16,6 +16,7 @@
 //! and the two sweeps are matrix products and one solve with the factors of ∂r/∂d, or with their transpose.
 
 mod check;
+mod colors;
 mod exact_motion;
 mod implicit;
 mod motion;

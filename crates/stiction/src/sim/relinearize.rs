@@ -398,7 +398,7 @@ mod tests {
         let mut r = Relinearizer::default();
         r.start(&model);
         let solved = Solved { gap: 0.0, pushes: true };
-        let mut turn = |r: &mut Relinearizer| {
+        let turn = |r: &mut Relinearizer| {
             let mut c = first;
             (r.judge(&model, (state, state), &mut c, solved), c.normal().angle_between(first.normal()))
         };
