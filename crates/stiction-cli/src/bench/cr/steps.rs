@@ -188,20 +188,23 @@ fn shares(ctx: &mut Context) -> Result<Vec<Row>> {
 fn rechecks(ctx: &mut Context) -> Result<Row> {
     let (count, steps) = ctx.pick((8, 40), (40, 60));
     let mut sim = simulation(&scenes::rings(count, 5e5), SolverKind::ConjugateResidual)?;
-    let mut detection = Continuous::new(sim.model());
     let mut hits = Vec::new();
     let (mut all, mut again) = (0.0, 0.0);
     for _ in 0..steps {
         let before = sim.state().clone();
         all += sim.step(1e-3).map_err(broke)?.times.collide;
-        detection.find_candidates(sim.model(), &before, 1e-3);
-        let mut query = || {
-            let watch = Stopwatch::start();
-            detection.impacts(sim.model(), &before, sim.state(), &mut hits);
-            watch.elapsed().wall
-        };
-        let (first, second) = (query(), query());
-        again += (first - second).max(0.0);
+        // The least of three times each, since other work on the machine only adds to them.
+        let mut least = [f64::INFINITY; 2];
+        for _ in 0..3 {
+            let mut detection = Continuous::new(sim.model());
+            detection.find_candidates(sim.model(), &before, 1e-3);
+            for least in &mut least {
+                let watch = Stopwatch::start();
+                detection.impacts(sim.model(), &before, sim.state(), &mut hits);
+                *least = least.min(watch.elapsed().wall);
+            }
+        }
+        again += (least[0] - least[1]).max(0.0);
     }
     let row = Row::new("candidates found anew, share of detection", 100.0 * again / all, "%");
     Ok(row.against("up to 5").at_most(5.0))
