@@ -52,7 +52,7 @@ fn time_steps(ctx: &mut Context) -> Result<Vec<Row>> {
 }
 
 fn stiffness(ctx: &mut Context) -> Result<Vec<Row>> {
-    let (layers, time) = ctx.pick((2, 0.04), (2, 0.2));
+    let (layers, time) = ctx.pick((2, 0.04), (2, 0.1));
     let mut rows = Vec::new();
     let mut counts = Vec::new();
     for k in 0..5 {
