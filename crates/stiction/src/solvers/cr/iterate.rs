@@ -82,16 +82,6 @@ const BREAKDOWN: f64 = 1e-8;
 /// Most times that limits are tightened because the yardstick is not met.
 const TIGHTENINGS: usize = 8;
 
-/// What the yardstick says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Judgement {
-    Good,
-    /// Constraints are met; momentum is not, once forces obey their laws.
-    Unbalanced,
-    /// Constraints are not met.
-    Unlawful,
-}
-
 /// Longer intervals while evaluations do not bring the residual down.
 ///
 /// Contacts that are nearly copies of each other take conjugate steps to tell apart. Where friction is updated at every
@@ -152,7 +142,7 @@ impl Engine {
         let mut report = SolveReport::default();
         self.total.clear();
         self.total.extend_from_slice(lambda);
-        if self.limits.judges_answers() && self.judge_as_is(sys) == Judgement::Good {
+        if self.limits.judges_answers() && self.is_answer(sys) {
             report.velocity = natural(sys, &self.conditioner.own, v, lambda) / self.limits.scale;
             return report;
         }
@@ -189,15 +179,17 @@ impl Engine {
                     self.restart(sys, s);
                     (fresh, restarted) = (true, true);
                     continue;
+                } else if self.is_lawful_answer(sys, s) {
+                    report.status = Status::Converged;
+                    break;
+                } else if tightened == TIGHTENINGS {
+                    break;
                 } else {
-                    match self.judge(sys, s) {
-                        Judgement::Good => {
-                            report.status = Status::Converged;
-                            break;
-                        }
-                        _ if tightened == TIGHTENINGS => break,
-                        Judgement::Unbalanced => self.limits.tighten_balance(),
-                        Judgement::Unlawful => self.limits.tighten(),
+                    // Momentum and friction first, since rows that nearly contradict each other are not met any better.
+                    if tightened % 2 == 0 {
+                        self.limits.tighten_balance();
+                    } else {
+                        self.limits.tighten();
                     }
                     tightened += 1;
                     continue;
@@ -230,12 +222,13 @@ impl Engine {
                     continue;
                 }
                 // What contradicts itself by less than matters stays as it is.
-                if self.may_be_answer(sys, s) {
-                    if self.judge(sys, s) == Judgement::Good {
+                if tightened < TIGHTENINGS && self.may_be_answer(sys, s) {
+                    if self.is_lawful_answer(sys, s) {
                         report.status = Status::Converged;
                         break;
                     }
                     self.limits.tighten_balance();
+                    tightened += 1;
                     (since, restarted) = (0, true);
                     continue;
                 }
@@ -243,10 +236,7 @@ impl Engine {
             self.direction(sys, s);
         }
         (self.counts.active, self.counts.slipping) = self.states.count();
-        if report.status == Status::Budget
-            && self.limits.judges_answers()
-            && self.judge(sys, s) == Judgement::Good
-        {
+        if report.status == Status::Budget && self.limits.judges_answers() && self.is_lawful_answer(sys, s) {
             // What ran out of steps may be good enough all the same.
             report.status = Status::Converged;
         }
@@ -278,12 +268,12 @@ impl Engine {
     }
 
     /// Whether velocities and multipliers meet the yardstick; `r` is scratch.
-    fn judge_as_is(&mut self, sys: &Saddle) -> Judgement {
+    fn is_answer(&mut self, sys: &Saddle) -> bool {
         if !self.limits.accepts(natural(sys, &self.conditioner.own, &self.y.v, &self.total)) {
-            return Judgement::Unlawful;
+            return false;
         }
         self.refresh(sys);
-        if self.limits.momentum_ratio(&self.r.v) < 1.0 { Judgement::Good } else { Judgement::Unbalanced }
+        self.limits.momentum_ratio(&self.r.v) < 1.0
     }
 
     /// Whether multipliers that obey their laws would meet the yardstick of constraints.
@@ -298,19 +288,19 @@ impl Engine {
 
     /// Makes multipliers obey their laws and judges them, where the yardstick is the judge; takes that back where they are not
     /// good enough.
-    fn judge(&mut self, sys: &Saddle, s: &Settings) -> Judgement {
+    fn is_lawful_answer(&mut self, sys: &Saddle, s: &Settings) -> bool {
         if !self.limits.judges_answers() {
-            return Judgement::Good;
+            return true;
         }
         self.before.clone_from(&self.total);
         obey_laws(sys, s, &mut self.total);
-        let judgement = self.judge_as_is(sys);
-        if judgement != Judgement::Good {
+        let good = self.is_answer(sys);
+        if !good {
             self.total.clone_from(&self.before);
             self.refresh(sys);
             self.restart(sys, s);
         }
-        judgement
+        good
     }
 
     /// r from scratch: one product with A.
