@@ -159,7 +159,7 @@ impl Relinearizer {
     pub fn note_impact(&mut self, key: ContactKey) {
         if self.turned.binary_search(&key).is_ok() {
             match self.met.binary_search_by(|m| m.0.cmp(&key)) {
-                Ok(at) => self.met[at].1 += 1,
+                Ok(at) => self.met[at].1 = self.met[at].1.saturating_add(1),
                 Err(at) => self.met.insert(at, (key, 1)),
             }
         }

@@ -240,7 +240,7 @@ impl<'a> Query<'a> {
             (b - a).cross(c - a)
         };
         let one_is_rigid = is_rigid(self.a) || is_rigid(self.b);
-        skin.has_inside && one_is_rigid && faces.iter().all(|f| outward(f).dot(n) < 0.0)
+        skin.has_inside && one_is_rigid && faces.iter().all(|f| *f != NONE && outward(f).dot(n) < 0.0)
     }
 
     fn swapped(&self) -> Query<'a> {
