@@ -45,7 +45,7 @@ impl SoftSolver {
             }
             let choose = self.island.bodies == 0 || held >= HELD_STEPS || self.push() <= HELD_SHARE * start;
             let changed = if choose {
-                self.modes.choose(&self.island, &self.now.lambda, &self.now.u, (factor, super::HOLD))
+                self.modes.choose(&self.island, &self.now.lambda, &self.now.u, (factor, super::HOLD), false)
             } else {
                 0
             };

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | local copy of the problem in 3×3 blocks | `island.rs` |
 //! | open, stick, slip; slaves and held contacts; T and S | `modes.rs` |
+//! | who slips next | `overload.rs` |
 //! | block Gauss–Seidel in 32-bit numbers | `precondition.rs` |
 //! | coarse levels for larger islands | `lattice.rs`, `multigrid.rs` |
 //! | rigid bodies in it | `bodies.rs` |
@@ -24,6 +25,7 @@ mod lattice;
 mod mixing;
 mod modes;
 mod multigrid;
+mod overload;
 mod precondition;
 
 use super::cond::acceleration::Accelerator;
@@ -100,12 +102,16 @@ const SLOW: f64 = 0.9;
 const PATIENCE: usize = 8;
 /// Each linear solve reduces its residual by this.
 const FORCING: f64 = 0.1;
-/// … and by ten times more after each further Newton step without progress, down to this.
+/// … and by ten times more after each further Newton step that leaves nearly all of the error, down to this.
 const LEAST_FORCING: f64 = 1e-4;
 /// Where no contact changes its mode any more, by this.
 const SETTLED: f64 = 1e-2;
 /// A Newton step that leaves more than this share of the error was no progress.
 const PROGRESS: f64 = 0.7;
+/// After this many of them contacts that give way do not burden their neighbours any more.
+const HANDING: usize = 3;
+/// Linear solves stay as they are while steps leave less than this: the border of what slips moves on.
+const MOVES_ON: f64 = 0.95;
 /// The fixed point is judged after every so many steps.
 const JUDGE_EVERY: usize = 10;
 /// Coarse levels learn the modes in this many Newton steps of a solve.
@@ -323,7 +329,8 @@ impl SoftSolver {
                 return;
             }
             let guess = (&self.now.lambda[..], &self.now.u[..]);
-            let changed = self.modes.choose(&self.island, guess.0, guess.1, (factor, softness)) > 0;
+            let hand_on = bad < HANDING;
+            let changed = self.modes.choose(&self.island, guess.0, guess.1, (factor, softness), hand_on) > 0;
             self.preconditioner.patch(&mut self.island, &self.modes);
             if step < MASKED_STEPS {
                 self.preconditioner.mask_lattices(&self.island, &self.modes);
@@ -353,7 +360,7 @@ impl SoftSolver {
                 bad = 0;
             } else {
                 bad += 1;
-                if bad > 1 {
+                if bad > 1 && error > MOVES_ON * goal.best {
                     forcing = (0.1 * forcing).max(LEAST_FORCING);
                 }
                 if bad % SHRINK_AFTER == 0 {

@@ -12,6 +12,7 @@
 //! Rows with bounds (joints) are held, row by row, or slaved like a stick where all three are equations.
 
 use super::island::{Island, NONE, Touch};
+use super::overload::Overload;
 use crate::contact::cone::tangent_norm;
 use crate::contact::law::{Bounds, RoundLaw};
 use crate::linalg::{Mat3, Vec3};
@@ -51,17 +52,19 @@ pub(super) struct Modes {
     pub slave_of: Vec<u32>,
     /// Blocks that some slave follows.
     master: Vec<bool>,
+    overload: Overload,
 }
 
 impl Modes {
-    /// Predicts the modes from velocities and impulses, chooses slaves. Returns how many contacts have
-    /// changed their mode.
+    /// Predicts the modes from velocities and impulses, chooses slaves; contacts that give way hand their surplus on where
+    /// asked to. Returns how many contacts have changed their mode.
     pub fn choose(
         &mut self,
         island: &Island,
         lambda: &[Vec3],
         u: &[Vec3],
         (factor, softness): (f64, f64),
+        hand_on: bool,
     ) -> usize {
         let blocks = island.dofs() / 3;
         self.slave_of.clear();
@@ -69,10 +72,11 @@ impl Modes {
         self.master.clear();
         self.master.resize(blocks, false);
         self.active.resize(lambda.len(), Active::default());
+        self.overload.hand_on(island, if hand_on { &self.active } else { &[] }, lambda);
         let mut changed = 0;
         for (c, t) in island.touches.iter().enumerate() {
             let rho = factor / t.scale;
-            let tau = lambda[c] - rho * u[c];
+            let tau = lambda[c] - rho * u[c] + self.overload.taken[c];
             let mut a = Active { slave: NONE, ..Active::default() };
             let mu = match t.law {
                 RoundLaw::Cone(mu) => mu,
