@@ -1,32 +1,27 @@
 //! `stiction optimize`: fits numbers of a scene so that its motion does what a task asks for.
 
 mod aim;
+mod built_in;
+pub mod hands;
+mod job;
+pub mod problem;
+pub mod robot;
 mod space;
 mod synthetic;
+mod task;
+pub mod thrower;
 mod view;
 
-use crate::args::{SceneArgs, StepArgs};
 use crate::failure::{Outcome, Result, error};
 use crate::output::{OutputDir, csv_line, csv_number, print};
-use crate::progress;
 use crate::svg::{Mark, Plot, Scale};
 use crate::table::{Paint, Table, number};
-use aim::Aim;
 use clap::Args;
-use indicatif::ProgressBar;
-use serde::Deserialize;
+use job::{Found, Job};
 use serde_json::json;
-use space::{Drive, Space};
-use std::cell::Cell;
 use std::path::{Path, PathBuf};
-use stiction::coords;
-use stiction::diff::optimize::{
-    AdamSettings, Bounds, CmaSettings, End, LbfgsSettings, LevenbergSettings, Minimum, adam, cma_es, lbfgs,
-    levenberg_marquardt,
-};
-use stiction::diff::{Motion, Objective, Param, ParamSet, Reduce, Tape, Together};
-use stiction::scene::{Model, Owner};
-use stiction::solvers::penalty::{Bdf, ContactDamping, FrictionModel, Settings, System};
+use stiction::diff::optimize::End;
+use task::Task;
 
 /// Arguments of `optimize`.
 #[derive(Args)]
@@ -39,7 +34,7 @@ Examples:
   stiction optimize my-task.toml --out results
   stiction optimize my-task.toml --resume results/fitted.json")]
 pub struct OptimizeArgs {
-    /// A built-in task (throw, line, hit, stop, foam, drag, land, mocap, depth) or a .toml file
+    /// A built-in task (throw, line, hit, stop, foam, drag, land, mocap, depth, sheet, walk, controller) or a .toml file
     #[arg(required_unless_present = "example")]
     task: Option<String>,
 
@@ -62,7 +57,7 @@ pub struct OptimizeArgs {
 
 const THROW: &str = include_str!("../tasks/throw.toml");
 
-/// Built-in tasks by name.
+/// Built-in tasks that are files, by name.
 const BUILT_IN: [(&str, &str); 9] = [
     ("throw", THROW),
     ("line", include_str!("../tasks/line.toml")),
@@ -75,128 +70,8 @@ const BUILT_IN: [(&str, &str); 9] = [
     ("depth", include_str!("../tasks/depth.toml")),
 ];
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Task {
-    scene: String,
-    steps: usize,
-    dt: Option<f64>,
-    #[serde(default)]
-    method: Method,
-    #[serde(default = "evaluations")]
-    evaluations: usize,
-    #[serde(default)]
-    goal: f64,
-    /// Normal stiffness of contacts [N/m]; several are run one after the other, each from the answer of the last.
-    #[serde(default)]
-    stiffness: Vec<f64>,
-    /// Order of backward differences, 1 or 2; from the scene where it is not given, like the next three.
-    bdf: Option<u8>,
-    friction: Option<FrictionModel>,
-    /// Depth over which contacts stiffen [m].
-    onset: Option<f64>,
-    /// Hunt–Crossley damping of contacts [s/m].
-    damping: Option<f64>,
-    /// Numbers of steps to fit one after the other, each from the answer of the last; `steps` comes last.
-    #[serde(default)]
-    horizon: Vec<usize>,
-    objective: Aim,
-    /// More that is aimed at, each with its share.
-    #[serde(default)]
-    also: Vec<Aim>,
-    #[serde(default)]
-    parameter: Vec<Fit>,
-    /// Numbers per step.
-    #[serde(default)]
-    control: Vec<Drive>,
-}
-
-fn evaluations() -> usize {
-    100
-}
-
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Method {
-    #[default]
-    Lbfgs,
-    Levenberg,
-    Adam,
-    Cma,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Fit {
-    kind: String,
-    of: Option<String>,
-    with: Option<String>,
-    axis: Option<String>,
-    start: Option<f64>,
-    min: Option<f64>,
-    max: Option<f64>,
-    /// The value with which synthetic measurements are made.
-    truth: Option<f64>,
-}
-
-const KINDS: &str = "velocity, spin, position, turn, friction, young, poisson, density, viscosity, mass, \
-                     contact-stiffness, contact-damping, gravity";
-
-fn owner(model: &Model, name: &str) -> Result<Owner> {
-    let body =
-        model.bodies.iter().position(|b| b.name == name).map(|i| Owner::Body(coords::BodyId(i as u32)));
-    let solid =
-        model.solids.iter().position(|s| s.name == name).map(|i| Owner::Solid(coords::SoftId(i as u32)));
-    let node = model.nodes.iter().position(|n| n.name == name && n.solid.is_none());
-    let node = node.map(|i| Owner::Node(coords::NodeId(i as u32)));
-    body.or(solid).or(node).ok_or_else(|| {
-        let names =
-            model.bodies.iter().map(|b| b.name.as_str()).chain(model.solids.iter().map(|s| s.name.as_str()));
-        let list: Vec<&str> = names.take(12).collect();
-        error(format!("`{name}` is not in the scene"), format!("it has {}", list.join(", ")))
-    })
-}
-
-fn axis_of(name: &str) -> Result<usize> {
-    let place = ["x", "y", "z"].iter().position(|a| *a == name);
-    place.ok_or_else(|| error(format!("axis `{name}`"), "it is x, y or z"))
-}
-
-fn param(system: &System, f: &Fit) -> Result<Param> {
-    let model = system.model();
-    let missing = |key: &str| error(format!("parameter `{}` needs `{key}`", f.kind), "add it to the table");
-    let of = || -> Result<Owner> { owner(model, f.of.as_ref().ok_or_else(|| missing("of"))?) };
-    let axis = || axis_of(f.axis.as_deref().ok_or_else(|| missing("axis"))?);
-    let solid = || match of()? {
-        Owner::Solid(s) => Ok(s),
-        _ => Err(error(format!("`{}` is of soft bodies", f.kind), "name a soft body")),
-    };
-    Ok(match f.kind.as_str() {
-        "velocity" => Param::Velocity(of()?, axis()?),
-        "spin" => Param::Spin(of()?, axis()?),
-        "position" => Param::Position(of()?, axis()?),
-        "turn" => Param::Orientation(of()?, axis()?),
-        "gravity" => Param::Gravity(axis()?),
-        "contact-stiffness" => Param::ContactStiffness,
-        "contact-damping" => Param::ContactDamping,
-        "young" => Param::Young(solid()?),
-        "poisson" => Param::Poisson(solid()?),
-        "density" => Param::Density(solid()?),
-        "viscosity" => Param::Viscosity(solid()?),
-        "mass" => match of()? {
-            Owner::Body(b) => Param::Mass(b),
-            _ => return Err(error("`mass` is of rigid bodies", "use `density` for soft bodies")),
-        },
-        "friction" => {
-            let (a, b) = (of()?, owner(model, f.with.as_ref().ok_or_else(|| missing("with"))?)?);
-            let pair = system.sites().pairs.iter().position(|p| p.owners == (a, b) || p.owners == (b, a));
-            Param::Friction(pair.ok_or_else(|| error("these two never touch", "name a pair that can"))?)
-        }
-        other => {
-            return Err(error(format!("there is no parameter `{other}`"), format!("it is one of {KINDS}")));
-        }
-    })
-}
+/// Built-in tasks that no file can say: many hands and motors, and a network.
+const MADE: [&str; 3] = ["sheet", "walk", "controller"];
 
 /// Runs a task.
 pub fn optimize(args: &OptimizeArgs) -> Result<Outcome> {
@@ -204,247 +79,73 @@ pub fn optimize(args: &OptimizeArgs) -> Result<Outcome> {
         return print(THROW);
     }
     let name = args.task.as_deref().unwrap_or_default();
+    let resume = args.resume.as_deref();
+    let job = match name {
+        "sheet" => built_in::sheet(resume)?,
+        "walk" => built_in::walk(resume)?,
+        "controller" if resume.is_some() => {
+            return Err(error("`controller` cannot be resumed", "leave `--resume` out"));
+        }
+        "controller" => return built_in::controller(args.out.as_deref(), args.json),
+        _ => read(name, resume)?,
+    };
+    fit(args, name, job)
+}
+
+/// The task of a file or of a built-in name.
+fn read(name: &str, resume: Option<&Path>) -> Result<Job> {
     let built_in = BUILT_IN.iter().find(|t| t.0 == name);
     let (text, folder) = match built_in {
         Some((_, text)) => (text.to_string(), PathBuf::new()),
         None => {
-            let names = BUILT_IN.map(|t| t.0).join(", ");
-            let remedy = format!("give the path of a task, or the name of a built-in one: {names}");
+            let names: Vec<&str> = BUILT_IN.iter().map(|t| t.0).chain(MADE).collect();
+            let remedy =
+                format!("give the path of a task, or the name of a built-in one: {}", names.join(", "));
             let text = std::fs::read_to_string(name).map_err(|e| error(format!("{name}: {e}"), remedy))?;
             (text, Path::new(name).parent().map(Path::to_path_buf).unwrap_or_default())
         }
     };
-    let mut task: Task = toml::from_str(&text)
+    let task: Task = toml::from_str(&text)
         .map_err(|e| error(format!("{name}: {e}"), "see `stiction optimize --example` for the keys"))?;
-    let beside = folder.join(&task.scene);
-    let scene = if beside.exists() { beside.display().to_string() } else { task.scene.clone() };
-    let scene = SceneArgs { scene, overrides: Vec::new(), dt: task.dt };
-    let step = StepArgs { solver: None, tol: None, max_iter: None, scheme: None, threads: None };
-    let prepared = scene.prepare(&step)?;
-    let wrong = |e: stiction::SceneError| error(e, "change the task or the scene");
-    let mut settings = prepared.loaded.settings.penalty.settings(&prepared.model);
-    settings.scheme = match task.bdf {
-        None => settings.scheme,
-        Some(1) => Bdf::One,
-        Some(2) => Bdf::Two,
-        Some(n) => return Err(error(format!("bdf = {n}"), "it is 1 or 2")),
-    };
-    settings.friction = task.friction.unwrap_or(settings.friction);
-    settings.onset = task.onset.unwrap_or(settings.onset).max(0.0);
-    if let Some(c) = task.damping {
-        settings.damping = ContactDamping::HuntCrossley(c);
-    }
-    let mut system = System::new(prepared.model.clone(), settings, prepared.loaded.dt).map_err(wrong)?;
-    let mut space = Space::default();
-    for f in &task.parameter {
-        let bounds = (f.min.unwrap_or(f64::NEG_INFINITY), f.max.unwrap_or(f64::INFINITY));
-        space.add(param(&system, f)?, bounds);
-    }
-    let scalars = ParamSet::new(&system, space.params.clone()).map_err(wrong)?;
-    let starts: Vec<Option<f64>> = task.parameter.iter().map(|f| f.start).collect();
-    space.read(&system, &scalars, &starts);
-    for d in &task.control {
-        space.drive(&mut system, d, task.steps)?;
-    }
-    if space.params.is_empty() {
-        return Err(error("the task has no parameters", "add a [[parameter]] or [[control]] table"));
-    }
-    let mut set = ParamSet::new(&system, space.params.clone()).map_err(wrong)?;
-    let names = space.names.clone();
-    let (lo, hi) = space.bounds.iter().copied().unzip();
-    let bounds = Bounds { lo, hi };
-    if let Some(i) = bounds.crossed() {
-        return Err(error(format!("{}: min is above max", names[i]), "swap them"));
-    }
-    let mut start = space.start.clone();
-    if let Some(file) = &args.resume {
-        start = resumed(file, &names)?;
-    }
-    if let Some(i) = (0..start.len()).find(|&i| start[i] < bounds.lo[i] || start[i] > bounds.hi[i]) {
-        return Err(error(
-            format!("{}: the start {} is outside of its bounds", names[i], number(start[i])),
-            "widen min and max, or set `start`",
-        ));
-    }
-    if task.steps == 0 || task.horizon.iter().any(|h| *h == 0 || *h > task.steps) {
-        return Err(error("a horizon is not between one and `steps`", "change `steps` or `horizon`"));
-    }
-    let mut truth = vec![None; start.len()];
-    truth.iter_mut().zip(&task.parameter).for_each(|(t, f)| *t = f.truth);
-    measure(&mut task, &mut system, &mut set, &space, &truth)?;
-    let aims = std::iter::once(&task.objective).chain(&task.also);
-    let aims = aims.map(|a| Ok((a.objective(system.model(), task.steps, &folder)?, a.share.max(0.0).sqrt())));
-    let aims = aims.collect::<Result<Vec<(Box<dyn Objective>, f64)>>>()?;
-    let together = Together { parts: aims.iter().map(|(a, share)| (&**a, *share)).collect() };
-    let objective: &dyn Objective = if task.also.is_empty() { &*aims[0].0 } else { &together };
-    if !task.also.is_empty() && aims.iter().any(|a| a.0.reduce() != Reduce::Squares) {
-        return Err(error("`nearest` cannot be one of several objectives", "leave `also` out"));
-    }
-    let stiffness = if task.stiffness.is_empty() { vec![settings.stiffness] } else { task.stiffness.clone() };
-    let mut horizons = task.horizon.clone();
-    if horizons.last() != Some(&task.steps) {
-        horizons.push(task.steps);
-    }
-    // Softer contacts first on the shortest horizon, then longer ones.
-    let mut stages: Vec<(f64, usize)> = stiffness.iter().map(|k| (*k, horizons[0])).collect();
-    let stiffest = stiffness[stiffness.len() - 1];
-    stages.extend(horizons[1..].iter().map(|h| (stiffest, *h)));
-    let mut history: Vec<(f64, f64)> = Vec::new();
-    let mut x = start.clone();
-    let mut last: Option<(Minimum, Vec<f64>)> = None;
-    let broken = Cell::new(0);
-    let bar = progress::bar((stages.len() * task.evaluations) as u64, "runs");
-    for (stiffness, steps) in &stages {
-        system.set_settings(Settings { stiffness: *stiffness, ..settings });
-        bar.set_message(format!("k_n = {stiffness} N/m, {steps} steps"));
-        let run = (&mut system, &mut set, *steps);
-        let found = minimise(&task, run, &space, objective, &x, &bounds, (&bar, &broken));
-        x.clone_from(&found.0.x);
-        let before = history.len();
-        history.extend(found.0.history.iter().enumerate().map(|(i, v)| ((before + i + 1) as f64, *v)));
-        last = Some(found);
-    }
-    bar.finish_and_clear();
-    let Some((minimum, spread)) = last else { return Err(error("no stiffness", "leave `stiffness` out")) };
-    let dir = args.out.as_ref().map(|d| OutputDir::create(d)).transpose()?;
-    let dir = match dir {
-        Some(mut dir) => {
-            let values = (&space.values(&start)[..], &space.values(&minimum.x)[..]);
-            view::compare(&mut dir, &mut system, &mut set, task.steps, values)?;
+    task.ready(&folder, resume)
+}
+
+fn fit(args: &OptimizeArgs, name: &str, mut job: Job) -> Result<Outcome> {
+    let found = job.run()?;
+    let dir = match &args.out {
+        Some(dir) => {
+            let mut dir = OutputDir::create(dir)?;
+            let values = (&job.space.values(&found.start)[..], &job.space.values(&found.minimum.x)[..]);
+            let steps = job.steps();
+            view::compare(&mut dir, &mut job.system, &mut job.set, steps, values)?;
             Some(dir)
         }
         None => None,
     };
-    let remark = match broken.get() {
-        0 => minimum.end.describe().to_string(),
-        n => format!(
-            "{}; {n} motions broke off and count as infinitely bad: narrow the bounds or soften contacts",
-            minimum.end.describe()
-        ),
-    };
-    report(args, dir, name, (&names, &truth), (&start, &minimum, &spread), &history, &remark)
-}
-
-/// Runs the truth of a task where some of its measurements are synthetic.
-fn measure(
-    task: &mut Task,
-    system: &mut System,
-    set: &mut ParamSet,
-    space: &Space,
-    truth: &[Option<f64>],
-) -> Result<()> {
-    let synthetic = task.objective.synthetic.is_some() || task.also.iter().any(|a| a.synthetic.is_some());
-    match (synthetic, truth.iter().any(Option::is_some)) {
-        (false, false) => return Ok(()),
-        (true, true) => {}
-        _ => {
-            let text = "synthetic measurements need parameters with a `truth`, and no others have one";
-            return Err(error(text, "give both, or neither"));
-        }
+    let mut remark = found.minimum.end.describe().to_string();
+    if found.ends.len() > 1 {
+        let values: Vec<String> = found.ends.iter().map(|v| number(*v)).collect();
+        remark = format!("{remark}; best of {} starts, which ended at {}", values.len(), values.join(", "));
     }
-    let values: Vec<f64> = truth.iter().zip(&space.start).map(|(t, s)| t.unwrap_or(*s)).collect();
-    let bad = |e: &dyn std::fmt::Display| error(format!("the truth: {e}"), "change the truth of the task");
-    set.apply(system, &space.values(&values)).map_err(|e| bad(&e))?;
-    let mut motion = Motion::run(system, set, task.steps, Tape::Full).map_err(|e| bad(&e))?;
-    let states: std::result::Result<Vec<_>, _> = (0..=task.steps).map(|i| motion.state(i)).collect();
-    let states = states.map_err(|e| bad(&e))?;
-    for aim in std::iter::once(&mut task.objective).chain(&mut task.also) {
-        aim.measure(system.model(), &states)?;
+    if found.broken > 0 {
+        let n = found.broken;
+        remark = format!(
+            "{remark}; {n} motions broke off and count as infinitely bad: narrow the bounds or soften contacts"
+        );
     }
-    Ok(())
-}
-
-fn resumed(file: &Path, names: &[String]) -> Result<Vec<f64>> {
-    let remedy = "give the fitted.json of an earlier run of the same task";
-    let bad = |what: String| error(format!("{}: {what}", file.display()), remedy);
-    let text = std::fs::read_to_string(file).map_err(|e| bad(e.to_string()))?;
-    let value: serde_json::Value = serde_json::from_str(&text).map_err(|e| bad(e.to_string()))?;
-    names
-        .iter()
-        .map(|n| value["fitted"][n]["value"].as_f64().ok_or_else(|| bad(format!("it has no `{n}`"))))
-        .collect()
-}
-
-/// One minimisation; deviations of parameters where the method knows them.
-fn minimise(
-    task: &Task,
-    (system, set, steps): (&mut System, &mut ParamSet, usize),
-    space: &Space,
-    objective: &dyn Objective,
-    x: &[f64],
-    bounds: &Bounds,
-    (bar, broken): (&ProgressBar, &Cell<usize>),
-) -> (Minimum, Vec<f64>) {
-    let n = x.len();
-    let gradient = |x: &[f64]| {
-        bar.inc(1);
-        let run = set
-            .apply(system, &space.values(x))
-            .ok()
-            .and_then(|()| Motion::run(system, set, steps, Tape::Full).ok()?.gradient(objective).ok());
-        let Some(run) = run.filter(|g| g.value.is_finite()) else {
-            broken.set(broken.get() + 1);
-            return (f64::NAN, vec![f64::NAN; n]);
-        };
-        let (mut value, mut g) = (run.value, space.pull(&run.gradient));
-        let (rough, rows) = space.smoothness(x);
-        for (r, row) in rough.iter().zip(&rows) {
-            value += 0.5 * r * r;
-            g.iter_mut().zip(row).for_each(|(g, d)| *g += r * d);
-        }
-        (value, g)
-    };
-    let (evaluations, goal) = (task.evaluations, task.goal);
-    let unknown = vec![f64::INFINITY; n];
-    match task.method {
-        Method::Lbfgs => {
-            let s = LbfgsSettings { evaluations, goal, ..LbfgsSettings::default() };
-            (lbfgs(x, bounds, &s, gradient), unknown)
-        }
-        Method::Adam => {
-            let s = AdamSettings { evaluations, goal, ..AdamSettings::default() };
-            (adam(x, bounds, &s, gradient), unknown)
-        }
-        Method::Cma => {
-            let spread: Vec<f64> = x.iter().map(|x| 0.1 * x.abs().max(1.0)).collect();
-            let s = CmaSettings { evaluations, goal, ..CmaSettings::default() };
-            let mut gradient = gradient;
-            (cma_es(x, &spread, bounds, &s, |x| gradient(x).0), unknown)
-        }
-        Method::Levenberg => {
-            let directions = space.directions();
-            let rows = |x: &[f64]| {
-                bar.inc(1);
-                let run = set.apply(system, &space.values(x)).ok().and_then(|()| {
-                    Motion::run(system, set, steps, Tape::Full)
-                        .ok()?
-                        .sensitivities(objective, &directions)
-                        .ok()
-                });
-                let (mut values, mut rows) = run.unwrap_or_else(|| {
-                    broken.set(broken.get() + 1);
-                    (vec![f64::NAN], vec![vec![f64::NAN; n]])
-                });
-                let (rough, more) = space.smoothness(x);
-                values.extend(rough);
-                rows.extend(more);
-                (values, rows)
-            };
-            let s = LevenbergSettings { evaluations, goal, ..LevenbergSettings::default() };
-            levenberg_marquardt(x, bounds, &s, rows)
-        }
-    }
+    report(args, dir, name, &job, &found, &remark)
 }
 
 fn report(
     args: &OptimizeArgs,
     out: Option<OutputDir>,
     name: &str,
-    (names, truth): (&[String], &[Option<f64>]),
-    (start, m, spread): (&[f64], &Minimum, &[f64]),
-    history: &[(f64, f64)],
+    job: &Job,
+    found: &Found,
     remark: &str,
 ) -> Result<Outcome> {
+    let (names, truth) = (&job.space.names, &job.truth);
+    let Found { start, minimum: m, spread, history, ends, .. } = found;
     let fitted: serde_json::Map<String, serde_json::Value> = names
         .iter()
         .enumerate()
@@ -459,7 +160,7 @@ fn report(
         .collect();
     let first = history.first().map_or(f64::NAN, |h| h.1);
     let all = json!({ "task": name, "objective": m.value, "at_start": first, "runs": history.len(),
-                      "end": m.end, "remark": remark, "fitted": fitted });
+                      "end": m.end, "ends": ends, "remark": remark, "fitted": fitted });
     if let Some(mut out) = out {
         out.write("fitted.json", &format!("{all:#}\n"))?;
         let lines: String = history.iter().map(|(k, v)| csv_line(&[k.to_string(), csv_number(*v)])).collect();

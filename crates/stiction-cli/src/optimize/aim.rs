@@ -1,7 +1,7 @@
 //! The objective of a task: what its `[objective]` table says, as terms of a motion.
 
 use super::synthetic::Synthetic;
-use super::{axis_of, owner};
+use super::task::{axis_of, owner};
 use crate::failure::{Result, error};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};

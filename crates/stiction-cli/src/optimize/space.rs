@@ -1,8 +1,11 @@
 //! The numbers that are searched, and how they set parameters: scalars one to one, controls by knots in time.
 
-use super::{axis_of, owner};
+use super::problem::Problem;
+use super::task::{axis_of, owner};
 use crate::failure::{Result, error};
+use crate::table::number;
 use serde::Deserialize;
+use std::path::Path;
 use stiction::coords::Anchor;
 use stiction::diff::{Param, ParamSet, smoothness};
 use stiction::scene::Owner;
@@ -33,7 +36,7 @@ fn five() -> usize {
     5
 }
 
-/// p = B x.
+/// p = p₀ + B x.
 #[derive(Default)]
 pub struct Space {
     /// Parameters in the order of B's rows.
@@ -44,6 +47,8 @@ pub struct Space {
     pub start: Vec<f64>,
     /// Bounds of x.
     pub bounds: Vec<(f64, f64)>,
+    /// p₀, or nothing where it is zero.
+    base: Vec<f64>,
     /// Columns of B: (parameter, weight).
     columns: Vec<Vec<(usize, f64)>>,
     /// Places of x that follow each other in time, and how smooth they should be.
@@ -98,9 +103,58 @@ impl Space {
         Ok(())
     }
 
+    /// Knots of the controls of a motion, `series` by name, as many of each, and how smooth they should be.
+    pub fn of(problem: &Problem, series: &[String], start: Vec<f64>, smooth: f64) -> Space {
+        let count = start.len() / series.len().max(1);
+        let knot = |i: usize| format!("{}, knot {}", series[i / count], i % count + 1);
+        let sparse = |b: &Vec<f64>| b.iter().copied().enumerate().filter(|x| x.1 != 0.0).collect();
+        Space {
+            params: problem.set.params.clone(),
+            names: (0..start.len()).map(knot).collect(),
+            bounds: vec![(f64::NEG_INFINITY, f64::INFINITY); start.len()],
+            base: problem.params(&vec![0.0; start.len()]),
+            columns: problem.basis.iter().map(sparse).collect(),
+            series: (0..series.len()).map(|s| ((s * count..(s + 1) * count).collect(), smooth)).collect(),
+            start,
+        }
+    }
+
+    /// Starts from the values of an earlier fit.
+    pub fn resume(&mut self, file: &Path) -> Result<()> {
+        let remedy = "give the fitted.json of an earlier run of the same task";
+        let bad = |what: String| error(format!("{}: {what}", file.display()), remedy);
+        let text = std::fs::read_to_string(file).map_err(|e| bad(e.to_string()))?;
+        let value: serde_json::Value = serde_json::from_str(&text).map_err(|e| bad(e.to_string()))?;
+        for (x, n) in self.start.iter_mut().zip(&self.names) {
+            *x = value["fitted"][n]["value"].as_f64().ok_or_else(|| bad(format!("it has no `{n}`")))?;
+        }
+        Ok(())
+    }
+
+    /// Every least value is below the largest.
+    pub fn check_bounds(&self) -> Result<()> {
+        match self.bounds.iter().position(|(lo, hi)| lo.is_nan() || hi.is_nan() || lo > hi) {
+            Some(i) => Err(error(format!("{}: min is above max", self.names[i]), "swap them")),
+            None => Ok(()),
+        }
+    }
+
+    /// The start lies between them.
+    pub fn check_start(&self) -> Result<()> {
+        let out = |(x, (lo, hi)): (&f64, &(f64, f64))| x < lo || x > hi;
+        match self.start.iter().zip(&self.bounds).position(out) {
+            Some(i) => Err(error(
+                format!("{}: the start {} is outside of its bounds", self.names[i], number(self.start[i])),
+                "widen min and max, or set `start`",
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// Values of the parameters.
     pub fn values(&self, x: &[f64]) -> Vec<f64> {
-        let mut p = vec![0.0; self.params.len()];
+        let mut p = self.base.clone();
+        p.resize(self.params.len(), 0.0);
         for (column, x) in self.columns.iter().zip(x) {
             column.iter().for_each(|(i, w)| p[*i] += w * x);
         }

@@ -3,14 +3,15 @@
 //! A step takes X = (q, v) to X⁺. Its equations are posed at X by collision detection and linearisation, solved for v⁺ and λ,
 //! and X⁺ follows from v⁺. The solve is differentiated implicitly ([`ImplicitStep`]), never numerically. What poses the equations (contact
 //! geometry of any pair of shapes, inertia, elastic forces, gravity, coefficients) and what moves the state are smooth maps
-//! without an iteration; they enter by central differences at fixed v⁺ and λ, exact to about 1e-10.
+//! without an iteration; they enter by central differences at fixed v⁺ and λ, exact to about 1e-9.
 //!
 //! Contacts are followed by their keys, and from feature to feature by their places. One that exists only on one side of a difference
 //! is at the border of a mode change and counts as unchanged. Rigid joints hold at the end of a step, and are differentiated there; the
 //! projection that closes their last bits is not. Pushing overlaps out (`sim/recovery.rs`) is not differentiated: it acts on overlaps that a scene starts
 //! with, and on those of more than 1e-4 of a size that turning in touch leaves; where it did, derivatives are off by a share like it.
 
-use super::colors::Colors;
+mod reverse;
+
 use super::implicit::{DataChange, ImplicitStep, friction_of};
 use super::objective::{Objective, Term};
 use crate::contact::{ContactKey, ContactProblem, Law, Solution};
@@ -19,10 +20,11 @@ use crate::error::{SceneError, StepError};
 use crate::integrate::{Scheme, advance};
 use crate::linalg::Vec3;
 use crate::scene::{Model, Owner};
-use crate::sim::{EndRow, Met, Probe, SimSettings, Simulation, VelocityStepper};
+use crate::sim::{Contacts, EndRow, Met, Probe, SimSettings, Simulation, VelocityStepper};
 
-/// Step of central differences, relative to the largest component of a direction.
-const STEP: f64 = 1e-6;
+/// Step of central differences, relative to the largest component of a direction: what rounding leaves of gaps over h, and what is cubic
+/// in the shift of a shape of a centimetre, are then alike, about 1e-9.
+const STEP: f64 = 3e-6;
 
 /// Single nodes are shifted by this share of it: alone they strain their elements more than a motion does, and matrices of elements have
 /// kinks where they are made positive definite.
@@ -76,6 +78,8 @@ struct Step {
     angles: Vec<f64>,
     /// Rows of joints that hold at the end.
     ends: Vec<EndRow>,
+    /// Some contact gives back a share of the velocity before the step.
+    rebounds: bool,
 }
 
 /// Change of the state: displacements (world turns for rotations) and velocities, both in the order of `v`.
@@ -124,6 +128,7 @@ impl ExactMotion {
                     .collect(),
                 angles,
                 ends,
+                rebounds: sim.contacts().any(|(c, _)| c.restitution > 0.0),
             });
         }
         Ok(ExactMotion {
@@ -236,7 +241,7 @@ impl ExactMotion {
                 }
             }
             let Some(step) = self.steps.get(i) else { break };
-            let implicit = self.implicit(step)?;
+            let mut implicit = self.implicit(step)?;
             for (k, p) in params.iter().enumerate() {
                 let mut data = self.posed(&mut probe, step, &x[k], sides[k].as_ref());
                 for (m, f) in data.friction.iter_mut().zip(self.friction(p, step)) {
@@ -280,7 +285,7 @@ impl ExactMotion {
     ) -> DataChange {
         let size = Self::size(x);
         let e = if size > 0.0 { STEP / size } else { 0.0 };
-        self.posed_by(probe, step, (x, e), sides)
+        self.posed_by(probe, step, (x, e), sides, Contacts::Detect)
     }
 
     /// The same by differences over 2 e; nothing along x where e is zero.
@@ -290,6 +295,7 @@ impl ExactMotion {
         step: &Step,
         (x, e): (&StateChange, f64),
         sides: Option<&([Model; 2], f64)>,
+        contacts: Contacts,
     ) -> DataChange {
         let (n, m) = (self.model.layout.nv(), step.problem.contacts());
         let mut total = DataChange::none(n, m);
@@ -297,7 +303,7 @@ impl ExactMotion {
         let at = |probe: &mut VelocityStepper, model: &Model, state: &State| {
             let answer = (&step.solution.v[..], lambda);
             probe.set_joint_angles(&step.angles);
-            probe.probe(model, state, self.h, answer, (&step.problem.key, &step.late, &step.met))
+            probe.probe(model, state, self.h, answer, (&step.problem.key, &step.late, &step.met), contacts)
         };
         let mut add = |[a, b]: [Probe; 2], e: f64| {
             for k in 0..n {
@@ -371,125 +377,6 @@ impl ExactMotion {
             add([side(&models[0]), side(&models[1])], *e);
         }
         out
-    }
-
-    /// dΦ/dp of every parameter by one sweep back.
-    pub fn reverse(&self, objective: &dyn Objective, params: &[ExactParam]) -> Result<Vec<f64>, ExactError> {
-        let terms = self.terms(objective);
-        let values: Vec<f64> = terms.iter().map(|t| t.1.value).collect();
-        let weights = objective.reduce().apply(&values).1;
-        let n = self.model.layout.nv();
-        let mut probe = VelocityStepper::new(&self.model, self.settings);
-        let sides: Vec<_> = params.iter().map(|p| self.sides(p)).collect();
-        let mut out = vec![0.0; params.len()];
-        let mut bar = StateChange { q: vec![0.0; n], v: vec![0.0; n] };
-        for i in (0..=self.steps.len()).rev() {
-            if let Some(step) = self.steps.get(i) {
-                let implicit = self.implicit(step)?;
-                let colors = Colors::of(&step.problem);
-                // From X⁺ to v⁺ and X, then through the solve to what posed it, and back to X.
-                let (v_bar, mut before) = self.moved_back(step, &bar);
-                let zero = vec![Vec3::ZERO; step.problem.contacts()];
-                let by = implicit.reverse(&v_bar, &zero);
-                for (k, p) in params.iter().enumerate() {
-                    out[k] += dot(&self.friction(p, step), &by.friction);
-                    if sides[k].is_some() {
-                        let none = StateChange { q: vec![0.0; n], v: vec![0.0; n] };
-                        let data = self.posed(&mut probe, step, &none, sides[k].as_ref());
-                        out[k] += dot(&data.momentum, &by.momentum) + dot(&data.friction, &by.friction);
-                        out[k] += dot3(&data.velocity, &by.velocity) + dot3(&data.bound, &by.bound);
-                        let moved = self.moved(step, &none, &vec![0.0; n], sides[k].as_ref());
-                        out[k] += dot(&moved.q, &bar.q) + dot(&moved.v, &bar.v);
-                    }
-                }
-                // Columns of what posed the equations, many blocks at a time.
-                for color in &colors.classes {
-                    for part in 0..12 {
-                        let mut x = StateChange { q: vec![0.0; n], v: vec![0.0; n] };
-                        let mut any = false;
-                        for &b in color {
-                            let (at, width) = step.problem.a.block(b);
-                            let (of_q, k) = if part < 6 { (true, part) } else { (false, part - 6) };
-                            if k < width {
-                                if of_q {
-                                    x.q[at + k] = if width == 3 { NODE } else { 1.0 };
-                                } else {
-                                    x.v[at + k] = 1.0;
-                                }
-                                any = true;
-                            }
-                        }
-                        if !any {
-                            continue;
-                        }
-                        let data = self.posed_by(&mut probe, step, (&x, STEP), None);
-                        for &b in color {
-                            let (at, width) = step.problem.a.block(b);
-                            let k = part % 6;
-                            if k >= width {
-                                continue;
-                            }
-                            let mut sum = 0.0;
-                            for &j in &colors.rows[b] {
-                                let (row, height) = step.problem.a.block(j);
-                                let rows = row..row + height;
-                                sum += dot(&data.momentum[rows.clone()], &by.momentum[rows]);
-                            }
-                            for &c in &colors.contacts[b] {
-                                sum +=
-                                    data.velocity[c].dot(by.velocity[c]) + data.friction[c] * by.friction[c];
-                                sum += data.bound[c].dot(by.bound[c]);
-                            }
-                            if part < 6 {
-                                before.q[at + k] += if width == 3 { sum / NODE } else { sum };
-                            } else {
-                                before.v[at + k] += sum;
-                            }
-                        }
-                    }
-                }
-                bar = before;
-            }
-            for ((_, t), w) in terms.iter().zip(&weights).filter(|(t, _)| t.0 == i) {
-                t.dq.iter().for_each(|(d, s)| bar.q[*d] += w * s);
-                t.dv.iter().for_each(|(d, s)| bar.v[*d] += w * s);
-            }
-        }
-        for (k, p) in params.iter().enumerate() {
-            let x = self.initial(p);
-            out[k] += dot(&x.q, &bar.q) + dot(&x.v, &bar.v);
-        }
-        Ok(out)
-    }
-
-    /// The transpose of [`moved`](Self::moved), block by block: derivatives by v⁺ and by X.
-    fn moved_back(&self, step: &Step, bar: &StateChange) -> (Vec<f64>, StateChange) {
-        let n = bar.q.len();
-        let mut v_bar = vec![0.0; n];
-        let mut before = StateChange { q: vec![0.0; n], v: vec![0.0; n] };
-        // Blocks move apart from each other, so that all are shifted at once.
-        for part in 0..12 {
-            let mut x = StateChange { q: vec![0.0; n], v: vec![0.0; n] };
-            let mut dv = vec![0.0; n];
-            let k = part % 6;
-            for b in self.model.layout.blocks().iter().filter(|b| k < b.nv) {
-                if part < 6 {
-                    x.q[b.v + k] = 1.0;
-                } else {
-                    dv[b.v + k] = 1.0;
-                }
-            }
-            let moved = self.moved(step, &x, &dv, None);
-            for b in self.model.layout.blocks().iter().filter(|b| k < b.nv) {
-                let sum: f64 = (b.v..b.v + b.nv).map(|r| moved.q[r] * bar.q[r] + moved.v[r] * bar.v[r]).sum();
-                if part < 6 {
-                    before.q[b.v + k] = sum;
-                } else {
-                    v_bar[b.v + k] = sum;
-                }
-            }
-        }
-        (v_bar, before)
     }
 }
 

@@ -240,7 +240,7 @@ impl ImplicitStep {
         step.lu.factor_rows(&rows).then_some(step)
     }
 
-    fn refine(&self, rhs: &[f64], transposed: bool) -> Vec<f64> {
+    fn refine(&mut self, rhs: &[f64], transposed: bool) -> Vec<f64> {
         let mut x = vec![0.0; rhs.len()];
         for _ in 0..ROUNDS {
             let mut next = rhs.to_vec();
@@ -260,7 +260,7 @@ impl ImplicitStep {
     }
 
     /// δv and δλ for a change of the data.
-    pub fn forward(&self, data: &DataChange) -> (Vec<f64>, Vec<Vec3>) {
+    pub fn forward(&mut self, data: &DataChange) -> (Vec<f64>, Vec<Vec3>) {
         let m = self.modes.len();
         let mut rhs = vec![0.0; self.n + 3 * m];
         for i in 0..self.n {
@@ -280,7 +280,7 @@ impl ImplicitStep {
     }
 
     /// The transpose of [`forward`](Self::forward): from derivatives by v and λ to those by the data.
-    pub fn reverse(&self, v: &[f64], lambda: &[Vec3]) -> DataChange {
+    pub fn reverse(&mut self, v: &[f64], lambda: &[Vec3]) -> DataChange {
         let m = self.modes.len();
         let mut rhs = vec![0.0; self.n + 3 * m];
         rhs[..self.n].copy_from_slice(v);

@@ -184,6 +184,7 @@ impl<'a> Motion<'a> {
         }
         let layout = self.system.model().layout.clone();
         let [a0, a1, a2] = self.system.settings().scheme.rate().map(|a| a / self.system.h);
+        let mut nu = Vec::new();
         for i in (1..=self.steps).rev() {
             let (to, from) = (self.phase(i)?, self.phase(i - 1)?);
             let newton = std::mem::take(&mut self.newton[i - 1]);
@@ -202,7 +203,7 @@ impl<'a> Motion<'a> {
             s.kin.q_by_d.mul_t_add(&layout, 1.0, &q, &mut d);
             s.kin.v_by_d.mul_t_add(&layout, 1.0, &v, &mut d);
             // (∂r/∂d)ᵀ λ = d                                                                           (8)
-            s.lu.solve_transpose(&mut d, EXACT);
+            s.solve_bordered_transpose(&mut d, &mut nu, EXACT);
             let mut lambda = d;
             s.gq.mul_t_add(-1.0, &lambda, &mut q);
             s.gv.mul_t_add(-1.0, &lambda, &mut v);
@@ -211,6 +212,7 @@ impl<'a> Motion<'a> {
             // p −= λᵀ ∂r/∂p                                                                            (9)
             residual_entries(s, self.params, i - 1, |k, dof, x| p[k] -= lambda[dof] * x);
             let (mut q_before, mut e_before) = (zero(), zero());
+            s.subtract_stick_rows(&nu, &mut q, &mut q_before);
             s.kin.q_by_q.mul_t_add(&layout, 1.0, &q, &mut q_before);
             s.kin.v_by_e.mul_t_add(&layout, 1.0, &v, &mut e_before);
             let mut load = zero();
@@ -269,7 +271,7 @@ impl<'a> Motion<'a> {
         }
         let mut e: Vec<Vec<f64>> = v.iter().map(|v| v.iter().map(|x| self.system.h * x).collect()).collect();
         let mut u = w.clone();
-        let (mut values, mut rows) = (Vec::new(), Vec::new());
+        let (mut values, mut rows, mut rows_by) = (Vec::new(), Vec::new(), Vec::new());
         let mut terms = Vec::new();
         for i in 0..=self.steps {
             let to = self.phase(i)?;
@@ -323,7 +325,9 @@ impl<'a> Motion<'a> {
                     for k in 0..n {
                         rhs[k] = -(rhs[k] + load[k]);
                     }
-                    s.lu.solve(&mut rhs, EXACT);
+                    s.stick_rows_times(&dq, &q[c], &mut rows_by);
+                    rows_by.iter_mut().for_each(|x| *x = -*x);
+                    s.solve_bordered(&mut rhs, &mut rows_by, EXACT);
                     s.kin.q_by_d.mul_add(&layout, 1.0, &rhs, &mut dq);
                     s.kin.v_by_d.mul_add(&layout, 1.0, &rhs, &mut dv);
                     let mut dw = std::mem::take(&mut w_by_p[c]);

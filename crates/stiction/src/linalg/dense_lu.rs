@@ -64,6 +64,23 @@ impl DenseLu {
             x[i] = (x[i] - super::krylov::dot(&row[i + 1..], &x[i + 1..n])) / row[i];
         }
     }
+
+    /// Overwrites `x` with A⁻ᵀ x.
+    pub fn solve_transpose(&self, x: &mut [f64]) {
+        let n = self.n;
+        for i in 0..n {
+            x[i] /= self.lu[i * n + i];
+            let (done, rest) = x.split_at_mut(i + 1);
+            super::krylov::add_scaled(&mut rest[..n - i - 1], -done[i], &self.lu[i * n + i + 1..i * n + n]);
+        }
+        for i in (0..n).rev() {
+            let (rest, done) = x.split_at_mut(i);
+            super::krylov::add_scaled(rest, -done[0], &self.lu[i * n..i * n + i]);
+        }
+        for k in (0..n).rev() {
+            x.swap(k, self.pivot[k] as usize);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -82,5 +99,8 @@ mod tests {
         f.factor(&a, n);
         f.solve(&mut y);
         assert!(f.rows() == n && x.iter().zip(&y).all(|(x, y)| (x - y).abs() < 1e-9), "{y:?}");
+        let mut y: Vec<f64> = (0..n).map(|j| (0..n).map(|i| a[i * n + j] * x[i]).sum()).collect();
+        f.solve_transpose(&mut y);
+        assert!(x.iter().zip(&y).all(|(x, y)| (x - y).abs() < 1e-9), "transposed: {y:?}");
     }
 }

@@ -28,6 +28,10 @@ pub struct SparseLu {
     /// Pattern of blocks that the symbolic part is of.
     pattern: (usize, usize),
     memory: Option<MemBuffer>,
+    /// Scratch of solves with the factors, both ways.
+    scratch: Option<MemBuffer>,
+    /// Rows that the scratch is for, and whether densely.
+    scratch_for: (usize, bool),
     /// Dense factors of the transpose, by columns; empty where they are sparse.
     dense: Vec<f64>,
     perm: Vec<usize>,
@@ -84,7 +88,7 @@ impl SparseLu {
             self.symbolic = factorize_symbolic_lu(shape, Default::default()).ok();
             self.pattern = pattern;
             self.analyses += 1;
-            self.memory = None;
+            (self.memory, self.scratch) = (None, None);
         }
         let Some(symbolic) = &self.symbolic else { return false };
         let memory = self.memory.get_or_insert_with(|| {
@@ -120,7 +124,7 @@ impl SparseLu {
         );
     }
 
-    fn is_regular(&self, n: usize) -> bool {
+    fn is_regular(&mut self, n: usize) -> bool {
         // A zero pivot shows as a number that is not finite.
         let mut check = vec![1.0; n];
         self.solve(&mut check);
@@ -147,70 +151,63 @@ impl SparseLu {
         self.row_scale.resize(m.rows(), 1.0);
     }
 
-    /// L and U in one matrix of n rows, and the order of its rows.
-    fn dense_factors(&self, n: usize) -> (MatRef<'_, f64>, PermRef<'_, usize>) {
-        let perm = PermRef::new_checked(&self.perm, &self.perm_inverse, n);
-        (MatRef::from_column_major_slice(&self.dense, n, n), perm)
+    /// Scratch that is large enough for solves both ways.
+    fn scratch(&mut self, n: usize) -> MemBuffer {
+        let symbolic = self.symbolic.as_ref().filter(|_| self.dense.is_empty());
+        let wanted = (n, symbolic.is_none());
+        if std::mem::replace(&mut self.scratch_for, wanted) != wanted {
+            self.scratch = None;
+        }
+        self.scratch.take().unwrap_or_else(|| {
+            let need = match symbolic {
+                None => dense_solve::solve_transpose_in_place_scratch::<usize, f64>(n, 1, Par::Seq)
+                    .or(dense_solve::solve_in_place_scratch::<usize, f64>(n, 1, Par::Seq)),
+                Some(s) => s
+                    .solve_transpose_in_place_scratch::<f64>(1, Par::Seq)
+                    .or(s.solve_in_place_scratch::<f64>(1, Par::Seq)),
+            };
+            MemBuffer::new(need)
+        })
     }
 
     /// Overwrites `x` with M⁻¹ x.
-    pub fn solve(&self, x: &mut [f64]) {
-        let n = x.len();
+    pub fn solve(&mut self, x: &mut [f64]) {
         for (x, s) in x.iter_mut().zip(&self.row_scale) {
             *x *= s;
         }
-        if !self.dense.is_empty() {
-            let (lu, perm) = self.dense_factors(n);
-            let need = dense_solve::solve_transpose_in_place_scratch::<usize, f64>(n, 1, Par::Seq);
-            dense_solve::solve_transpose_in_place_with_conj(
-                lu,
-                lu,
-                perm,
-                Conj::No,
-                MatMut::from_column_major_slice_mut(x, n, 1),
-                Par::Seq,
-                MemStack::new(&mut MemBuffer::new(need)),
-            );
-            return;
-        }
-        let Some(symbolic) = &self.symbolic else { return };
-        let mut memory = MemBuffer::new(symbolic.solve_transpose_in_place_scratch::<f64>(1, Par::Seq));
-        LuRef::new_unchecked(symbolic, &self.numeric).solve_transpose_in_place_with_conj(
-            Conj::No,
-            MatMut::from_column_major_slice_mut(x, n, 1),
-            Par::Seq,
-            MemStack::new(&mut memory),
-        );
+        // The factors are of the transpose.
+        self.solve_factors(x, true);
     }
 
     /// Overwrites `x` with M⁻ᵀ x.
-    pub fn solve_transpose(&self, x: &mut [f64]) {
-        let n = x.len();
-        if !self.dense.is_empty() {
-            let (lu, perm) = self.dense_factors(n);
-            let need = dense_solve::solve_in_place_scratch::<usize, f64>(n, 1, Par::Seq);
-            dense_solve::solve_in_place_with_conj(
-                lu,
-                lu,
-                perm,
-                Conj::No,
-                MatMut::from_column_major_slice_mut(x, n, 1),
-                Par::Seq,
-                MemStack::new(&mut MemBuffer::new(need)),
-            );
-        } else {
-            let Some(symbolic) = &self.symbolic else { return };
-            let mut memory = MemBuffer::new(symbolic.solve_in_place_scratch::<f64>(1, Par::Seq));
-            LuRef::new_unchecked(symbolic, &self.numeric).solve_in_place_with_conj(
-                Conj::No,
-                MatMut::from_column_major_slice_mut(x, n, 1),
-                Par::Seq,
-                MemStack::new(&mut memory),
-            );
-        }
+    pub fn solve_transpose(&mut self, x: &mut [f64]) {
+        self.solve_factors(x, false);
         for (x, s) in x.iter_mut().zip(&self.row_scale) {
             *x *= s;
         }
+    }
+
+    fn solve_factors(&mut self, x: &mut [f64], transposed: bool) {
+        let n = x.len();
+        let mut memory = self.scratch(n);
+        let (x, stack) = (MatMut::from_column_major_slice_mut(x, n, 1), MemStack::new(&mut memory));
+        if !self.dense.is_empty() {
+            let perm = PermRef::new_checked(&self.perm, &self.perm_inverse, n);
+            let lu = MatRef::from_column_major_slice(&self.dense, n, n);
+            if transposed {
+                dense_solve::solve_transpose_in_place_with_conj(lu, lu, perm, Conj::No, x, Par::Seq, stack);
+            } else {
+                dense_solve::solve_in_place_with_conj(lu, lu, perm, Conj::No, x, Par::Seq, stack);
+            }
+        } else if let Some(symbolic) = &self.symbolic {
+            let lu = LuRef::new_unchecked(symbolic, &self.numeric);
+            if transposed {
+                lu.solve_transpose_in_place_with_conj(Conj::No, x, Par::Seq, stack);
+            } else {
+                lu.solve_in_place_with_conj(Conj::No, x, Par::Seq, stack);
+            }
+        }
+        self.scratch = Some(memory);
     }
 }
 

@@ -30,7 +30,7 @@ use crate::integrate::Scheme;
 use crate::linalg::Vec3;
 use crate::scene::{Model, Owner, SensorKind};
 use crate::solvers::{ContactSolver, SolverKind, SolverSettings, Trace, penalty};
-pub(crate) use velocity_step::{Met, Probe, VelocityStepper};
+pub(crate) use velocity_step::{Contacts, Met, Probe, VelocityStepper};
 
 /// How to step.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,7 +6,7 @@ mod end_velocity;
 mod linear;
 mod probe;
 
-pub(crate) use probe::{Met, Probe};
+pub(crate) use probe::{Contacts, Met, Probe};
 
 use super::guard::{Guard, clearance};
 use super::joints::{JointMemory, Joints};

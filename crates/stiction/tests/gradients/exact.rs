@@ -379,7 +379,9 @@ fn a_thousand_random_problems_pass_taylors_test() {
         let mu = 0.4 + random(0.3);
         let p = tripods(1 + seed as usize % 3, mu, &mut random);
         let x = solve(&p);
-        let Some(step) = ImplicitStep::new(&p, &x, 0.0) else { panic!("problem {seed} has no derivative") };
+        let Some(mut step) = ImplicitStep::new(&p, &x, 0.0) else {
+            panic!("problem {seed} has no derivative")
+        };
         let db: Vec<f64> = p.b.iter().map(|b| random(0.1) * b.abs().max(0.1)).collect();
         // Redundant contacts allow no velocities of their own: only those that bodies can have.
         let w: Vec<f64> = (0..p.dofs()).map(|_| random(1e-2)).collect();

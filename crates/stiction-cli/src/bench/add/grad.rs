@@ -20,6 +20,53 @@ pub const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
+/// Which motion is differentiated.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Rigid,
+    Soft,
+    Coupled,
+    /// A box that slides and then sticks on a slope.
+    RigidAtRest,
+    /// A soft block on a plate, both of which slide and then stick.
+    CoupledAtRest,
+}
+
+const KINDS: [(&str, Kind); 5] = [
+    ("rigid", Kind::Rigid),
+    ("soft", Kind::Soft),
+    ("coupled", Kind::Coupled),
+    ("rigid, to rest", Kind::RigidAtRest),
+    ("coupled, to rest", Kind::CoupledAtRest),
+];
+
+impl Kind {
+    fn has_rigid(self) -> bool {
+        self != Kind::Soft
+    }
+
+    fn has_soft(self) -> bool {
+        !matches!(self, Kind::Rigid | Kind::RigidAtRest)
+    }
+
+    fn scene(self, cells: usize) -> Scene {
+        let mut scene = scene(self.has_rigid(), self.has_soft(), cells);
+        if matches!(self, Kind::RigidAtRest | Kind::CoupledAtRest) {
+            scene.gravity.x = 1.2;
+            let body = &mut scene.bodies[1];
+            let half = if self.has_soft() { Vec3::new(0.2, 0.2, 0.03) } else { Vec3::new(0.1, 0.12, 0.08) };
+            *body = Body::new("cube", Geometry::Box { half }).with_mass(0.5).with_friction(0.4);
+            body.pose.translation.z = half.z + 0.0005;
+            (body.velocity, body.spin) = (Vec3::new(0.25, 0.07, -0.02), Vec3::new(0.02, 0.03, 0.3));
+            for block in &mut scene.solids {
+                block.pose.translation.z = 2.0 * half.z + 0.001;
+                block.velocity = Vec3::new(0.2, 0.05, -0.05);
+            }
+        }
+        scene
+    }
+}
+
 fn scene(rigid: bool, soft: bool, cells: usize) -> Scene {
     let mut scene = Scene { gravity: Vec3::new(0.0, 0.0, -9.81), ..Scene::default() };
     scene.bodies.push(Body::new("floor", Geometry::Plane).fixed().with_friction(0.4));
@@ -51,13 +98,14 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let (cells, last) = ctx.pick((1, 6), (2, 20));
     let mut rows = Vec::new();
     let mut table = Vec::new();
-    for (name, rigid, soft) in [("rigid", true, false), ("soft", false, true), ("coupled", true, true)] {
+    for (name, kind) in KINDS {
+        let (rigid, soft) = (kind.has_rigid(), kind.has_soft());
         for scheme in [Bdf::One, Bdf::Two] {
             for friction in FrictionModel::ALL {
                 let damping = ContactDamping::HuntCrossley(0.3);
                 let settings =
                     Settings { scheme, friction, damping, tolerance: 1e-11, ..Settings::default() };
-                let model = scene(rigid, soft, cells).compile().map_err(|e| defect(&e))?;
+                let model = kind.scene(cells).compile().map_err(|e| defect(&e))?;
                 let mut system = System::new(model, settings, 1.0 / 80.0).map_err(|e| defect(&e))?;
                 let mut list = vec![
                     Param::ContactStiffness,
@@ -110,6 +158,14 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
                 rows.push(
                     Row::new(format!("{what}: forward residual"), check.residual, "of the goal").at_most(1.0),
                 );
+                if friction == FrictionModel::Hybrid {
+                    let held =
+                        Motion::run(&mut system, &mut set, steps, Tape::Full).map_err(|e| defect(&e))?;
+                    let held: usize = held.newton.iter().map(|n| n.stuck.len()).sum();
+                    let row = Row::new(format!("{what}: points held, sum over steps"), held as f64, "");
+                    let rest = matches!(kind, Kind::RigidAtRest | Kind::CoupledAtRest);
+                    rows.push(if rest { row.at_least(steps as f64) } else { row });
+                }
                 for r in &check.rows {
                     let cells = [r.adjoint, r.direct, r.difference, r.error, r.slope];
                     table.push(

@@ -1,16 +1,11 @@
 //! ADD-F1-robot and ADD-F15: a legged robot of thirteen bodies and twelve compliant motors, with rigid and with soft feet.
 
-use super::common::{Problem, ground, knots, system};
 use crate::bench::{Context, Experiment, Row};
 use crate::failure::Result;
-use stiction::coords::BodyId;
+use crate::optimize::robot::{DT, PACE, SMOOTH, gait, robot};
+use stiction::Vec3;
 use stiction::diff::optimize::{Bounds, LevenbergSettings, levenberg_marquardt};
-use stiction::diff::{Param, PathTarget, Together, UprightTarget, smoothness};
-use stiction::elastic::{Damping, Law, Material};
-use stiction::mesh::shapes;
-use stiction::scene::{Joint, JointAnchor, JointKind, Motor, NodeSelection, Owner, SoftBody};
-use stiction::solvers::penalty::{Bdf, ContactDamping, Control, ControlKind, Settings};
-use stiction::{Body, Geometry, Quat, Scene, Vec3};
+use stiction::diff::{Together, smoothness};
 
 /// The registry entry.
 pub const RIGID: Experiment = Experiment {
@@ -28,103 +23,6 @@ pub const SOFT: Experiment = Experiment {
     run: |ctx| walk(ctx, true),
 };
 
-pub const DT: f64 = 1.0 / 60.0;
-const HIP: f64 = 0.05;
-const LIMB: f64 = 0.12;
-/// Pace of the target [m/s], and how long a step of the trot takes both pairs of legs [s].
-const PACE: f64 = 0.15;
-const PERIOD: f64 = 0.6;
-/// Stiffness of a motor [N·m/rad]: a leg that carries half of the robot gives way by about 0.1 rad.
-const MOTOR: f64 = 10.0;
-/// What a radian off the vertical counts in a step [m].
-const UPRIGHT: f64 = 0.1;
-const TORSO: BodyId = BodyId(1);
-
-/// Legs: front left, front right, hind left, hind right; each of hip, thigh and shank.
-pub fn scene(soft: bool) -> Scene {
-    let mut scene = ground(0.8);
-    let height = 2.0 * LIMB * 0.94 + if soft { 0.04 } else { 0.02 };
-    scene.bodies.push(
-        Body::new("torso", Geometry::Box { half: Vec3::new(0.18, 0.08, 0.03) })
-            .at(0.0, 0.0, height)
-            .with_mass(2.0),
-    );
-    for (leg, (x, y)) in [(0.16, 0.1), (0.16, -0.1), (-0.16, 0.1), (-0.16, -0.1)].into_iter().enumerate() {
-        let (out, at) = (HIP * f64::signum(y), Vec3::new(x, y, height));
-        let hip = Body::new(format!("hip {leg}"), Geometry::Sphere { radius: 0.025 });
-        scene.bodies.push(hip.at(x, y + 0.5 * out, height).with_mass(0.1));
-        // Thigh back by 20°, shank forward by as much: a knee that bends.
-        let knee = at + Vec3::new(-LIMB * 0.342, out, -LIMB * 0.94);
-        let foot = knee + Vec3::new(LIMB * 0.342, 0.0, -LIMB * 0.94);
-        for (name, from, to, mass) in [("thigh", at + Vec3::Y * out, knee, 0.15), ("shank", knee, foot, 0.1)]
-        {
-            let geometry = Geometry::Capsule { half_height: 0.5 * LIMB - 0.02, radius: 0.02 };
-            let middle = (from + to) / 2.0;
-            let mut limb =
-                Body::new(format!("{name} {leg}"), geometry).at(middle.x, middle.y, middle.z).with_mass(mass);
-            limb.pose.rotation = Quat::from_rotation_arc(Vec3::Z, (from - to).normalize());
-            scene.bodies.push(limb.with_friction(0.8));
-        }
-        let joints = [
-            ("torso".to_string(), format!("hip {leg}"), at, Vec3::X),
-            (format!("hip {leg}"), format!("thigh {leg}"), at + Vec3::Y * out, Vec3::Y),
-            (format!("thigh {leg}"), format!("shank {leg}"), knee, Vec3::Y),
-        ];
-        for (a, b, place, axis) in joints {
-            let mut hinge = Joint::new(format!("{b} joint"), JointKind::Hinge, a, b);
-            (hinge.anchor, hinge.axis) = (JointAnchor::World(place), axis);
-            hinge.motor = Some(Motor::position(0.0, MOTOR, 0.3));
-            scene.joints.push(hinge);
-        }
-        if soft {
-            let law = Law::NeoHookean { threshold: 0.1 };
-            let size = Vec3::new(0.05, 0.04, 0.05);
-            let material = Material { law, young: 2e5, poisson: 0.3, density: 200.0 };
-            let mut shoe = SoftBody::new(format!("foot {leg}"), shapes::block([2, 2, 3], size), material);
-            shoe.damping = Damping { viscosity: 50.0, ..Damping::default() };
-            shoe.friction = 0.8;
-            shoe.pose.translation = foot - Vec3::new(0.5 * size.x, 0.5 * size.y, size.z - 0.01);
-            let top = NodeSelection::Box { min: Vec3::new(-1.0, -1.0, size.z - 1e-6), max: Vec3::splat(1.0) };
-            scene.solids.push(shoe.attached(top, format!("shank {leg}")));
-        }
-    }
-    scene
-}
-
-/// Smooth contacts and joints as stiff as the masses ask for.
-pub fn settings() -> Settings {
-    let damping = ContactDamping::HuntCrossley(1.0);
-    Settings { scheme: Bdf::One, stiffness: 5e3, joint_stiffness: 1e5, damping, ..Settings::default() }
-}
-
-/// The robot with one control per motor and step that starts as a trot: diagonal legs swing together, as far as the pace asks
-/// for with legs that do not give way, and lift by bending the knee.
-pub fn robot(soft: bool, steps: usize) -> Result<Problem> {
-    let mut system = system(&scene(soft), settings(), DT)?;
-    let mut params = Vec::new();
-    let swing = PACE * PERIOD / (4.0 * 2.0 * LIMB * 0.94);
-    for joint in 0..12 {
-        let (leg, part) = (joint / 3, joint % 3);
-        let phase = if leg == 0 || leg == 3 { 0.0 } else { 0.5 };
-        let target = |i: usize| {
-            let t = std::f64::consts::TAU * (i as f64 * DT / PERIOD + phase);
-            let grow = (i as f64 * DT / 0.3).min(1.0);
-            grow * match part {
-                0 => 0.0,
-                1 => -swing * t.sin(),
-                _ => -0.25 * t.cos().max(0.0),
-            }
-        };
-        system
-            .controls
-            .push(Control { kind: ControlKind::Motor(joint), values: (0..steps).map(target).collect() });
-        params.extend((0..steps).map(|i| Param::Control(joint, i)));
-    }
-    let mut problem = Problem::new(system, params, steps)?;
-    problem.basis = knots(12, steps, 12);
-    Ok(problem)
-}
-
 fn walk(ctx: &mut Context, soft: bool) -> Result<Vec<Row>> {
     let steps = match (ctx.quick, soft) {
         (true, true) => 36,
@@ -137,20 +35,8 @@ fn walk(ctx: &mut Context, soft: bool) -> Result<Vec<Row>> {
     let distance = PACE * steps as f64 * DT;
     let start = problem.states(&vec![0.0; problem.len()])?;
     let x = |s: &stiction::State| Vec3::from_slice(&s.q);
-    let height = x(&start[0]).z - 0.01;
-    let owner = Owner::Body(TORSO);
-    // Forward at an even pace; upright and at its height all the way.
-    let places =
-        (1..=steps).map(|i| (i, Vec3::new(distance * i as f64 / steps as f64, 0.0, height))).collect();
-    let path = PathTarget { owner, places, weight: Vec3::new(1.0, 0.5, 0.5) };
-    let upright = UprightTarget {
-        body: TORSO,
-        axis: Vec3::Z,
-        up: Vec3::Z,
-        steps: 1..=steps,
-        weight: UPRIGHT * (steps as f64).sqrt(),
-    };
-    let objective = Together { parts: vec![(&path, 1.0), (&upright, 1.0)] };
+    let parts = gait(&problem);
+    let objective = Together { parts: parts.iter().map(|(o, share)| (&**o, *share)).collect() };
     let n = problem.len();
     let all: Vec<usize> = (0..n).collect();
     let series: Vec<Vec<usize>> = (0..12).map(|c| (c * n / 12..(c + 1) * n / 12).collect()).collect();
@@ -158,7 +44,7 @@ fn walk(ctx: &mut Context, soft: bool) -> Result<Vec<Row>> {
         LevenbergSettings { evaluations: ctx.pick(if soft { 16 } else { 20 }, 40), goal: 0.0, change: 1e-4 };
     let (m, _) = levenberg_marquardt(&vec![0.0; n], &Bounds::none(n), &settings, |y| {
         let (mut values, mut rows) = problem.rows(y, &objective, &all);
-        let (v, r) = smoothness(y, &series, 0.02);
+        let (v, r) = smoothness(y, &series, SMOOTH);
         values.extend(v);
         rows.extend(r);
         (values, rows)

@@ -1,10 +1,11 @@
 //! ADD-T1, ADD-T2 and ADD-growth: time of one simulation and of one gradient, and how it grows with elements and steps.
 
 use super::common::{Problem, defect, foam, ground, system, wall};
-use super::{robot, tori};
+use super::tori;
 use crate::bench::{Context, Experiment, Row};
 use crate::clock::{Elapsed, Stopwatch};
 use crate::failure::Result;
+use crate::optimize::robot;
 use crate::output::csv_number;
 use crate::svg::{Mark, Plot, Scale};
 use stiction::coords::SoftId;

@@ -1,18 +1,18 @@
 //! ADD-F14 and ADD-F1-sheet: hands that move the ends of strings. A cube dragged and tipped over, a sheet of springs flipped.
 
-use super::common::{Problem, defect, ground, knots, system};
+use super::common::{Problem, defect, ground};
 use crate::bench::{Context, Experiment, Row};
 use crate::failure::Result;
+use crate::optimize::hands::{DT, Hands, SHEET_SMOOTH, SHEET_STEPS, SIDE, SheetFlip, sheet_flip};
 use crate::svg::{Mark, Plot, Scale};
 use stiction::coords::{BodyId, NodeId};
 use stiction::diff::optimize::{
     Bounds, CmaSettings, LevenbergSettings, Minimum, cma_es, levenberg_marquardt,
 };
-use stiction::diff::{Objective, Param, PathTarget, PoseTarget, Together, smoothness};
-use stiction::elastic::Action;
-use stiction::scene::{Owner, Sheet, SpringEnd, SpringSpec};
-use stiction::solvers::penalty::{Bdf, ContactDamping, Control, ControlKind, Settings};
-use stiction::{Body, Geometry, Quat, Scene, Vec3};
+use stiction::diff::{Objective, PathTarget, PoseTarget, Together, smoothness};
+use stiction::scene::Owner;
+use stiction::solvers::penalty::{Bdf, ContactDamping, Settings};
+use stiction::{Body, Geometry, Quat, Vec3};
 
 /// The registry entry.
 pub const CUBES: Experiment = Experiment {
@@ -30,61 +30,7 @@ pub const SHEET: Experiment = Experiment {
     run: sheet,
 };
 
-const DT: f64 = 1.0 / 60.0;
 const HALF: f64 = 0.03;
-
-/// Springs from hands (held by the world, moved by controls) to points; a hand moves all of its springs alike.
-struct Hands {
-    scene: Scene,
-    /// Per hand: its springs.
-    springs: Vec<Vec<usize>>,
-}
-
-impl Hands {
-    fn string(&mut self, hand: usize, from: Vec3, on: &str, at: Vec3, stiffness: f64, rest: Option<f64>) {
-        let name = format!("string {}", self.scene.springs.len());
-        let ends = [SpringEnd::world(from), SpringEnd::on(on, at)];
-        self.springs.resize(self.springs.len().max(hand + 1), Vec::new());
-        self.springs[hand].push(self.scene.springs.len());
-        let spec = SpringSpec::new(name, ends, stiffness);
-        let action = if rest == Some(0.0) { Action::Both } else { Action::PullOnly };
-        self.scene.springs.push(SpringSpec { rest_length: rest, action, damping: 0.05, ..spec });
-    }
-
-    /// One number per hand, axis and knot: how far the hand has moved.
-    fn problem(&self, settings: Settings, steps: usize, every: usize) -> Result<Problem> {
-        let mut system = system(&self.scene, settings, DT)?;
-        let (mut params, mut columns) = (Vec::new(), 0);
-        for springs in &self.springs {
-            for axis in 0..3 {
-                for &s in springs {
-                    let kind = ControlKind::SpringEnd(s, 0, axis);
-                    system.controls.push(Control { kind, values: vec![0.0; steps] });
-                    params.extend((0..steps).map(|i| Param::Control(system.controls.len() - 1, i)));
-                }
-                columns += 1;
-            }
-        }
-        // All springs of a hand share its columns.
-        let single = knots(columns, steps, every);
-        let mut basis = vec![vec![0.0; params.len()]; single.len()];
-        let (mut at, mut column) = (0, 0);
-        for springs in &self.springs {
-            for _ in 0..3 {
-                for _ in springs {
-                    for (b, s) in basis.iter_mut().zip(&single) {
-                        b[at..at + steps].copy_from_slice(&s[column * steps..(column + 1) * steps]);
-                    }
-                    at += steps;
-                }
-                column += 1;
-            }
-        }
-        let mut problem = Problem::new(system, params, steps)?;
-        problem.basis = basis;
-        Ok(problem)
-    }
-}
 
 /// Series of knots that follow each other in time.
 fn groups(n: usize, knots: usize) -> Vec<Vec<usize>> {
@@ -216,41 +162,10 @@ fn cubes(ctx: &mut Context) -> Result<Vec<Row>> {
 }
 
 fn sheet(ctx: &mut Context) -> Result<Vec<Row>> {
-    let (side, steps, every) = (0.4, 120, 5);
-    let mut hands = Hands { scene: ground(0.5), springs: Vec::new() };
-    let mut sheet = Sheet::new("sheet", [4, 4], [side, side]);
-    (sheet.area_density, sheet.stretch, sheet.shear, sheet.bend) = (0.3, 60.0, 20.0, 2e-3);
-    (sheet.damping, sheet.thickness, sheet.friction) = (5e-3, 0.0, 0.5);
-    hands.scene.sheets.push(sheet);
-    for (k, y) in [-0.5 * side, 0.5 * side].into_iter().enumerate() {
-        // A spring of no length holds a corner.
-        let corner = Vec3::new(-0.5 * side, y, 0.0);
-        hands.string(k, corner, "sheet", corner, 1000.0, Some(0.0));
-    }
-    let mut problem =
-        hands.problem(Settings { scheme: Bdf::One, stiffness: 1e3, ..Settings::default() }, steps, every)?;
-    let model = problem.system.model();
-    let n = model.nodes.len();
-    let rest: Vec<Vec3> = model.nodes.iter().map(|n| Vec3::from_slice(&model.initial.q[n.q..])).collect();
-    // Turned as a page about the edge that nobody holds; then back, a quarter of the side farther along y.
-    let flipped = |x: Vec3| Vec3::new(side - x.x, x.y, 0.0);
-    let shifted = |x: Vec3| Vec3::new(x.x, x.y + 0.25 * side, 0.0);
-    let nodes = |f: &dyn Fn(Vec3) -> Vec3| (0..n).map(|i| (NodeId(i as u32), f(rest[i]))).collect();
-    let flip = PoseTarget { step: steps / 2, nodes: nodes(&flipped), ..PoseTarget::default() };
-    let back = PoseTarget { step: steps, nodes: nodes(&shifted), ..PoseTarget::default() };
-    let objective = Together { parts: vec![(&flip, 1.0), (&back, 1.0)] };
-    // The plan: a half circle over and back, which neither weight nor friction knows of.
-    let knots = steps / every;
-    let turn = |k: usize| std::f64::consts::PI * (1.0 - (2.0 * (k + 1) as f64 / knots as f64 - 1.0).abs());
-    let plan: Vec<f64> = (0..6 * knots)
-        .map(|i| match (i / knots % 3, i % knots) {
-            (0, k) => side * (1.0 - turn(k).cos()),
-            (2, k) => side * turn(k).sin(),
-            _ => 0.0,
-        })
-        .collect();
+    let SheetFlip { mut problem, targets, plan, knots } = sheet_flip()?;
+    let objective = Together { parts: targets.iter().map(|t| (t as &dyn Objective, 1.0)).collect() };
     let planned = problem.value(&plan, &objective);
-    let m = gauss_newton(&mut problem, &objective, knots, 5e-4, ctx.pick(25, 40), Some(plan));
+    let m = gauss_newton(&mut problem, &objective, knots, SHEET_SMOOTH, ctx.pick(25, 40), Some(plan));
     ctx.note(&format!(
         "Φ {planned:.2e} as planned, {:.2e} with smoothness after {} runs",
         m.value, m.evaluations
@@ -258,16 +173,14 @@ fn sheet(ctx: &mut Context) -> Result<Vec<Row>> {
     let states = problem.states(&m.x)?;
     let model = problem.system.model();
     let mut rows = Vec::new();
-    for (name, step, f) in
-        [("flipped at 1 s", steps / 2, &flipped as &dyn Fn(Vec3) -> Vec3), ("back at 2 s", steps, &shifted)]
-    {
-        let sum: f64 = (0..n)
-            .map(|i| Vec3::from_slice(&states[step].q[model.nodes[i].q..]).distance_squared(f(rest[i])))
-            .sum();
+    for (name, target) in ["flipped at 1 s", "back at 2 s"].into_iter().zip(&targets) {
+        let place = |n: &NodeId| Vec3::from_slice(&states[target.step].q[model.nodes[n.index()].q..]);
+        let sum: f64 = target.nodes.iter().map(|(n, x)| place(n).distance_squared(*x)).sum();
+        let n = target.nodes.len();
         rows.push(
             Row::new(
                 format!("{name}: root mean square of points"),
-                100.0 * (sum / n as f64).sqrt() / side,
+                100.0 * (sum / n as f64).sqrt() / SIDE,
                 "% of the side",
             )
             .at_most(5.0),
@@ -280,7 +193,7 @@ fn sheet(ctx: &mut Context) -> Result<Vec<Row>> {
     );
     let at = |i: usize| states[i].q.get(2).copied().unwrap_or(0.0);
     let mut plot = Plot::new("Height of the first point", "t [s]", "z [m]");
-    plot.add("z", Mark::Line, (0..=steps).map(|i| (i as f64 * DT, at(i))).collect());
+    plot.add("z", Mark::Line, (0..=SHEET_STEPS).map(|i| (i as f64 * DT, at(i))).collect());
     ctx.plot("height", &plot).map_err(defect)?;
     Ok(rows)
 }

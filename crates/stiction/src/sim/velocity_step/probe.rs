@@ -31,6 +31,15 @@ pub(crate) struct Met {
     pub normal: Vec3,
 }
 
+/// Whether contacts are looked for at the state of a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Contacts {
+    /// They are.
+    Detect,
+    /// Those of the last probe are at the same configuration and are kept.
+    Keep,
+}
+
 /// Left-hand sides of the equations of a step at given velocities and impulses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Probe {
@@ -101,7 +110,7 @@ impl VelocityStepper {
     /// Poses the equations at `state` and evaluates them at `v` and `lambda`, contact by contact as `keys` say; those in `late`
     /// are looked for where `v` leads. `met` says how the step met them. Where a contact passes from
     /// one face to the next its key changes, though gap and normal do not jump: the nearest contact of the same two bodies that
-    /// has no other key of the step is then the same one.
+    /// has no other key of the step is then the same one. `contacts` says whether they are looked for.
     pub(crate) fn probe(
         &mut self,
         model: &Model,
@@ -109,16 +118,19 @@ impl VelocityStepper {
         h: f64,
         (v, lambda): (&[f64], &[Vec3]),
         (keys, late, met): (&[ContactKey], &[ContactKey], &[Met]),
+        contacts: Contacts,
     ) -> Probe {
         self.linearize(model, state, h);
-        self.collider.detect(model, state, h, &mut self.contacts);
+        if contacts == Contacts::Detect {
+            self.collider.detect(model, state, h, &mut self.contacts);
+        }
         self.ahead.t = state.t;
         self.ahead.q.clone_from(&state.q);
         self.ahead.v.clone_from(&state.v);
         advance(model, &mut self.ahead, v, v, h);
         if late.is_empty() {
             self.candidates.clear();
-        } else {
+        } else if contacts == Contacts::Detect {
             self.ahead.v.copy_from_slice(v);
             self.collider.detect(model, &self.ahead, 0.0, &mut self.candidates);
         }

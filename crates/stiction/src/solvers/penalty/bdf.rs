@@ -47,8 +47,8 @@ pub struct Phase {
     pub e: Vec<f64>,
     /// w of the step before.
     pub u: Vec<f64>,
-    /// Nodes that the last step held by static friction, as (node, site): where the next one looks first.
-    pub stuck: Vec<(u32, u32)>,
+    /// Sites that the last step held by static friction: where the next one looks first.
+    pub stuck: Vec<u32>,
 }
 
 impl Phase {

@@ -12,7 +12,7 @@ pub enum FrictionModel {
     Linear,
     /// μ f_n tanh(k_t |u| / (μ f_n)) (18).
     Tanh,
-    /// (17), with points of soft bodies that stick held by constraints (4.3).
+    /// (17), with points that stick held by constraints (4.3).
     Hybrid,
     /// Hard constraints on nodes that touch planes, friction lagged (15): for comparison, without derivatives.
     Sqp,

@@ -6,7 +6,7 @@
 //! | Newton with a line search on ‖r‖ (3.1) | [`System::step`] in `newton.rs` |
 //! | normal force (16), friction (17), (18), damping (21) | [`law`] |
 //! | contact points and obstacles (10) | [`site`]; soft surfaces among themselves `patch.rs` |
-//! | hybrid static friction (4.3) | `hybrid.rs` |
+//! | hybrid static friction (4.3) | `hybrid.rs`; rows of rigid bodies and moving obstacles `stick.rs`, solved in `border.rs` |
 //! | hard constraints for comparison (15) | `sqp.rs` |
 //! | springs, hinges, motors (23)–(26) | `joint.rs`, springs in `elements.rs` |
 //! | sensitivities and adjoint (2)–(9) | [`crate::diff`] |
@@ -19,11 +19,13 @@
 //! numbers that carry their derivatives ([`crate::linalg::dual`]), so the matrix is unsymmetric where friction is.
 //!
 //! Where we differ: the damping (21) jumps at g = 0, where then no root may exist (correction A10); the default is
-//! Hunt–Crossley's law, which is continuous. Static friction of the hybrid model holds points on flat fixed obstacles
-//! (nodes and particles) that touched them before the step; others, whose rows may be redundant, keep the penalty.
+//! Hunt–Crossley's law, which is continuous. Static friction of the hybrid model holds points that touched before the step. Nodes
+//! and particles on planes that stand still have their rows replaced, as in the paper; rigid bodies, whose rows would be redundant
+//! (correction A10), and nodes on what moves are held by multipliers. Soft surfaces among themselves keep the penalty.
 
 mod assembly;
 pub mod bdf;
+mod border;
 mod control;
 mod elements;
 mod hybrid;
@@ -35,6 +37,7 @@ mod residual;
 pub mod site;
 mod sqp;
 mod stepper;
+mod stick;
 mod system;
 
 pub use assembly::{Assembly, Frame};

@@ -2,8 +2,10 @@
 
 use super::System;
 use super::bdf::Phase;
+use super::stick::Stick;
 use crate::coords::State;
 use crate::error::StepError;
+use crate::linalg::near_symmetric::EXACT;
 use crate::solvers::Status;
 
 /// Rounding of a sum, as a share of the sizes of its terms.
@@ -32,8 +34,10 @@ pub struct Newton {
     pub history: Vec<f64>,
     /// Contact points that push.
     pub contacts: usize,
-    /// Nodes held by static friction, as (node, site).
-    pub stuck: Vec<(u32, u32)>,
+    /// Sites held by static friction.
+    pub stuck: Vec<u32>,
+    /// Those that multipliers hold, with their forces.
+    pub(crate) sticks: Vec<Stick>,
     /// Sites that were let go and slide.
     pub released: Vec<u32>,
 }
@@ -53,8 +57,7 @@ impl System {
     pub fn step(&mut self, from: &Phase, step: usize, to: &mut Phase) -> Result<Newton, StepError> {
         self.apply_controls(step);
         self.find_patches(&from.state);
-        self.held.fill(None);
-        self.released.fill(false);
+        self.hold_nothing();
         // A step depends on nothing but where it starts.
         self.lu.forget();
         let g = self.model.gravity;
@@ -70,8 +73,9 @@ impl System {
         let mut newton = Newton::default();
         self.solve(from, &mut d, step, &mut newton)?;
         newton.contacts = self.contacts;
-        let stuck = self.held.iter().enumerate().filter_map(|(n, h)| Some((n as u32, h.as_ref()?.1)));
-        newton.stuck = stuck.collect();
+        let nodes = self.held.iter().flatten().map(|h| h.1);
+        newton.stuck = nodes.chain(self.sticks.iter().flat_map(|s| s.sites.iter().copied())).collect();
+        newton.sticks.clone_from(&self.sticks);
         let let_go = self.released.iter().enumerate().filter(|(_, r)| **r);
         newton.released = let_go.map(|(k, _)| k as u32).collect();
         to.state.clone_from(&self.there);
@@ -91,14 +95,15 @@ impl System {
         self.recall(&to.state, newton);
         self.evaluate(from, &to.e, step, true);
         self.lu.forget();
-        self.factor()
+        self.factor(EXACT)
     }
 
     /// Holds and lets go what a step did that ended in `state`.
     pub(crate) fn recall(&mut self, state: &State, newton: &Newton) {
-        self.held.fill(None);
-        self.released.fill(false);
+        self.hold_nothing();
         self.hold(state, &newton.stuck);
+        // With the forces and the axes that the step had.
+        self.sticks.clone_from(&newton.sticks);
         for &site in &newton.released {
             self.released[site as usize] = true;
         }
@@ -118,6 +123,8 @@ impl System {
         let (mut stalls, mut fresh) = (0, true);
         let before = report.iterations;
         let (mut best, mut best_norm) = (d.to_vec(), f64::INFINITY);
+        let (mut y, mut forces) = (Vec::new(), self.stick_forces());
+        let mut best_forces = forces.clone();
         loop {
             if !norm.is_finite() {
                 return Err(self.not_finite(from));
@@ -128,6 +135,7 @@ impl System {
             if norm < best_norm {
                 best_norm = norm;
                 best.copy_from_slice(d);
+                best_forces.clone_from(&forces);
             }
             if norm <= goal * wanted || norm <= floor {
                 report.status = if norm <= wanted { Status::Converged } else { Status::Floor };
@@ -140,14 +148,16 @@ impl System {
             if !fresh {
                 self.evaluate(from, d, step, true);
             }
-            if !self.factor() {
+            if !self.factor(LINEAR) {
                 break;
             }
             report.iterations += 1;
             let mut x = std::mem::take(&mut self.work);
             x.clear();
             x.extend(self.r.iter().map(|r| -r));
-            self.lu.solve(&mut x, LINEAR);
+            y.clear();
+            y.extend(self.border.rows.iter().map(|r| -r.value));
+            self.solve_bordered(&mut x, &mut y, LINEAR);
             // Line search on ‖r‖: kinks of contact forces may ask for shorter steps.
             let mut length = 1.0;
             let (mut found, mut reached) = (false, norm);
@@ -155,6 +165,7 @@ impl System {
                 for i in 0..trial.len() {
                     trial[i] = d[i] + length * x[i];
                 }
+                self.set_stick_forces(&forces, length, &y);
                 reached = self.evaluate(from, &trial, step, false);
                 if reached < (1.0 - 1e-4 * length) * norm {
                     found = true;
@@ -173,7 +184,9 @@ impl System {
                 for i in 0..trial.len() {
                     trial[i] = d[i] + x[i];
                 }
+                self.set_stick_forces(&forces, 1.0, &y);
             }
+            forces = self.stick_forces();
             self.work = x;
             d.copy_from_slice(&trial);
             if found {
@@ -184,6 +197,7 @@ impl System {
             fresh = false;
         }
         d.copy_from_slice(&best);
+        self.set_stick_forces(&best_forces, 0.0, &y);
         report.residual = self.evaluate(from, d, step, false);
         report.status = Status::Budget;
         Ok(false)

@@ -69,6 +69,7 @@ impl System {
         }
         self.add_sites();
         self.add_patches();
+        self.add_sticks();
 
         // r = M ((a₀ w + a₁ w⁻ + a₂ w⁼)/h − g) − f                                                     (1)
         let [a0, a1, a2] = self.settings.scheme.rate().map(|a| a / self.h);
@@ -102,7 +103,8 @@ impl System {
         self.read_reactions();
         self.project_held(d, matrices);
         self.project_hard(matrices);
-        self.r.iter().map(|x| x * x).sum::<f64>().sqrt()
+        let rows = self.evaluate_sticks(from, d, matrices);
+        (self.r.iter().map(|x| x * x).sum::<f64>() + rows).sqrt()
     }
 
     /// Pressures of inflated solids at the time of the step's end.
@@ -118,7 +120,7 @@ impl System {
     }
 
     /// ∂r/∂d = G_q ∂q/∂d + G_v ∂v/∂d, held rows by their constraint; factored. False where it is singular.
-    pub(crate) fn factor(&mut self) -> bool {
+    pub(crate) fn factor(&mut self, tolerance: f64) -> bool {
         self.rd.clear();
         let blocks = self.model.layout.blocks();
         for i in 0..blocks.len() {
@@ -144,7 +146,7 @@ impl System {
             }
         }
         self.add_held_rows();
-        self.lu.factor(&self.rd)
+        self.lu.factor(&self.rd) && self.factor_border(tolerance)
     }
 
     /// r' = N r + s T d on held nodes: the normal part keeps its balance, the tangential part does not move (4.3).

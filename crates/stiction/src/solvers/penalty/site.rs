@@ -204,6 +204,28 @@ impl Site {
         ContactLaw { friction, damping, h, onset, frictionless: false }
     }
 
+    /// Gap, normal and place with their derivatives.
+    pub fn place<const N: usize>(
+        &self,
+        distance: &SignedDistance,
+        (fa, a): (&Frame, &DualFrame<N>),
+        (fb, b): (&Frame, &DualFrame<N>),
+    ) -> Place<N> {
+        let x = a.x + a.turned(fa.r * self.local);
+        let r = fb.r * Mat3::from_quat(self.pose.rotation);
+        // In the frame of the obstacle: y = Rᵀ (x − o).
+        let o = b.x + b.turned(fb.r * self.pose.translation);
+        let y = b.turned_back(&(x - o)).transformed(&r.transpose());
+        let Distance { d, n, h: hessian } = distance.at(y.value());
+        let mut gap = Dual::constant(d - self.radius);
+        for i in 0..N {
+            gap.d[i] = n.dot(y.by(i));
+        }
+        let normal = b.turned_vec(&y.map(n, |dy| hessian * dy).transformed(&r));
+        let point = x - normal.scaled(Dual::constant(self.radius));
+        Place { gap, normal, point }
+    }
+
     /// Force on the point with the moments on both owners about their centres; nothing where they are apart.
     pub fn evaluate<const N: usize>(
         &self,
@@ -213,19 +235,7 @@ impl Site {
         (fa, a): (&Frame, &DualFrame<N>),
         (fb, b): (&Frame, &DualFrame<N>),
     ) -> Option<SiteForce<N>> {
-        let x = a.x + a.turned(fa.r * self.local);
-        let r = fb.r * Mat3::from_quat(self.pose.rotation);
-        // In the frame of the obstacle: y = Rᵀ (x − o).
-        let o = b.x + b.turned(fb.r * self.pose.translation);
-        let y = b.turned_back(&(x - o)).transformed(&r.transpose());
-        let Distance { d, n, h: hessian } = distance.at(y.value());
-        let mut g = Dual::constant(d - self.radius);
-        for i in 0..N {
-            g.d[i] = n.dot(y.by(i));
-        }
-        let n = b.turned_vec(&y.map(n, |dy| hessian * dy).transformed(&r));
-        // Where they touch: on the surface about the point.
-        let p = x - n.scaled(Dual::constant(self.radius));
+        let Place { gap: g, normal: n, point: p } = self.place(distance, (fa, a), (fb, b));
         let (arm_a, arm_b) = (p - a.x, p - b.x);
         let u = a.v + a.w.cross(&arm_a) - b.v - b.w.cross(&arm_b);
         let direction =
@@ -233,6 +243,16 @@ impl Site {
         let force = law.force(c, g, &n, &u, direction)?;
         Some(SiteForce { moment_a: arm_a.cross(&force), moment_b: -arm_b.cross(&force), force })
     }
+}
+
+/// Where a site touches.
+pub struct Place<const N: usize> {
+    /// Gap [m].
+    pub gap: Dual<N>,
+    /// Outward normal of the obstacle [world axes].
+    pub normal: DualVec<N>,
+    /// Where they touch [m]: on the surface about the point.
+    pub point: DualVec<N>,
 }
 
 /// Force of a site on its point, and moments about the centres of both owners.

@@ -39,11 +39,12 @@ impl System {
         report: &mut Newton,
     ) -> Result<(), StepError> {
         self.hard.fill(None);
-        for &(node, site) in &from.stuck {
+        for &site in &from.stuck {
+            let Some(node) = self.can_hold(site as usize) else { continue };
             let s = &self.sites.all[site as usize];
             let frame = |part| Frame::of(&self.model, &from.state, part);
             let normal = s.normal(&self.sites.obstacles[s.obstacle], &frame(s.a), &frame(s.b));
-            self.press(node as usize, site as usize, normal);
+            self.press(node.index(), site as usize, normal);
         }
         let loose = self.settings.tolerance.sqrt() / self.settings.tolerance;
         let mut goal = loose;
@@ -123,10 +124,9 @@ impl System {
         change.sqrt()
     }
 
-    /// Nodes that slide on their planes, as (node, site).
-    pub(super) fn sliding(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        let hard = self.hard.iter().enumerate().filter_map(|(n, h)| Some((n as u32, h.as_ref()?)));
-        hard.filter(|(_, h)| h.friction.is_some()).map(|(n, h)| (n, h.site))
+    /// Sites of nodes that slide on their planes.
+    pub(super) fn sliding(&self) -> impl Iterator<Item = u32> + '_ {
+        self.hard.iter().flatten().filter(|h| h.friction.is_some()).map(|h| h.site)
     }
 
     /// A hard constraint takes the place of this site's force.

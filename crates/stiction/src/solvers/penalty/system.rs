@@ -2,12 +2,14 @@
 
 use super::assembly::{Assembly, Frame, add_part};
 use super::bdf::{Kinematics, Phase};
+use super::border::Border;
 use super::control::{Control, ControlKind};
 use super::elements::Vertices;
 use super::law::Coefficients;
 use super::patch::{Patch, SoftPair, soft_pairs};
 use super::site::{Site, Sites};
 use super::sqp::Hard;
+use super::stick::Stick;
 use super::{Settings, joint};
 use crate::coords::{BodyId, NodeId, State};
 use crate::diff::{Param, Term};
@@ -58,6 +60,11 @@ pub struct System {
     pub controls: Vec<Control>,
     /// Per node: normal of the obstacle that holds it by static friction, and its site.
     pub(crate) held: Vec<Option<(Vec3, u32)>>,
+    /// Sites whose friction a stick holds.
+    pub(crate) gripped: Vec<bool>,
+    /// Static friction by multipliers.
+    pub(crate) sticks: Vec<Stick>,
+    pub(crate) border: Border,
     /// Sites that were let go in this step and slide.
     pub(crate) released: Vec<bool>,
     /// Per node: the plane that a hard constraint keeps it on.
@@ -109,6 +116,9 @@ impl System {
             offsets: vec![0.0; model.joints.len()],
             controls: Vec::new(),
             held: vec![None; model.nodes.len()],
+            gripped: vec![false; sites.all.len()],
+            sticks: Vec::new(),
+            border: Border::default(),
             released: vec![false; sites.all.len()],
             hard: vec![None; model.nodes.len()],
             soft_pairs,
@@ -229,7 +239,7 @@ impl System {
         let mut law = Site::law(&self.settings, self.h);
         let is_held =
             matches!(s.a, Owner::Node(n) if self.held[n.index()].is_some_and(|h| h.1 == site as u32));
-        law.frictionless = is_held;
+        law.frictionless = is_held || self.gripped[site];
         if self.released[site] {
             law.h *= super::hybrid::RELEASED;
         }
@@ -239,7 +249,7 @@ impl System {
         Some([(*fa, 0, out.force, out.moment_a), (*fb, at_b, -out.force, out.moment_b)])
     }
 
-    /// Site that holds a node, for flat obstacles that do not move.
+    /// Node whose rows a site may replace: on flat obstacles that do not move.
     pub(crate) fn can_hold(&self, k: usize) -> Option<NodeId> {
         let s = &self.sites.all[k];
         let fixed = match s.b {

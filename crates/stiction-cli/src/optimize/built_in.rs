@@ -1,0 +1,117 @@
+//! Built-in tasks that no file can say.
+
+use super::hands::{SHEET_SMOOTH, SheetFlip, sheet_flip};
+use super::job::Job;
+use super::problem::Problem;
+use super::robot::{SMOOTH, gait, robot};
+use super::space::Space;
+use super::task::Method;
+use super::thrower::{self, Thrower, Trained};
+use super::view;
+use crate::failure::{Outcome, Result};
+use crate::output::{OutputDir, csv_line, csv_number, print};
+use crate::progress;
+use crate::svg::{Mark, Plot, Scale};
+use crate::table::number;
+use serde_json::json;
+use std::path::Path;
+use stiction::diff::Objective;
+
+/// Runs of each: the sheet is where it should be after 25, the robot walks after 40.
+const SHEET_RUNS: usize = 25;
+const WALK_RUNS: usize = 40;
+/// Steps that the robot walks.
+const WALK_STEPS: usize = 144;
+/// Targets of an epoch, and epochs (ADD, Fig. 12).
+const TRAINING: (usize, usize) = (1000, 5);
+/// Miss that counts as a hit: 5 % of the region [m].
+const MISS: f64 = 0.05;
+
+/// A job over the knots of a motion's controls.
+fn knots(
+    problem: Problem,
+    mut space: Space,
+    aims: Vec<(Box<dyn Objective>, f64)>,
+    evaluations: usize,
+    resume: Option<&Path>,
+) -> Result<Job> {
+    if let Some(file) = resume {
+        space.resume(file)?;
+    }
+    let stages = vec![(problem.system.settings().stiffness, problem.steps)];
+    let truth = vec![None; space.start.len()];
+    Ok(Job {
+        system: problem.system,
+        set: problem.set,
+        space,
+        aims,
+        stages,
+        method: Method::Levenberg,
+        evaluations,
+        goal: 0.0,
+        truth,
+        restarts: (0, 0),
+    })
+}
+
+/// Two hands flip a sheet of springs and bring it back.
+pub fn sheet(resume: Option<&Path>) -> Result<Job> {
+    let SheetFlip { problem, targets, plan, .. } = sheet_flip()?;
+    let axes = |hand: &str| ["x", "y", "z"].map(|a| format!("{hand} hand, {a}"));
+    let series = [axes("left"), axes("right")].concat();
+    let space = Space::of(&problem, &series, plan, SHEET_SMOOTH);
+    let aims = targets.into_iter().map(|t| (Box::new(t) as Box<dyn Objective>, 1.0)).collect();
+    knots(problem, space, aims, SHEET_RUNS, resume)
+}
+
+/// A robot of thirteen bodies walks.
+pub fn walk(resume: Option<&Path>) -> Result<Job> {
+    let problem = robot(false, WALK_STEPS)?;
+    let series: Vec<String> = problem.system.model().joints.iter().map(|j| j.name.clone()).collect();
+    let space = Space::of(&problem, &series, vec![0.0; problem.len()], SMOOTH);
+    let aims = gait(&problem);
+    knots(problem, space, aims, WALK_RUNS, resume)
+}
+
+/// A network learns to throw a ball to any target of a region with one bounce.
+pub fn controller(out: Option<&Path>, as_json: bool) -> Result<Outcome> {
+    let bar = progress::bar(TRAINING.1 as u64, "epochs");
+    let Trained { untrained, net, losses, last } = thrower::train(0.4, TRAINING, |_, loss| {
+        bar.inc(1);
+        bar.set_message(format!("loss {loss:.2e} m²"));
+    })?;
+    bar.finish_and_clear();
+    let mut throws = Thrower::new(0.4)?;
+    let targets = thrower::test_targets();
+    let (before, ..) = thrower::test(&untrained, &mut throws, &targets);
+    let (mean, worst, _) = thrower::test(&net, &mut throws, &targets);
+    let all = json!({ "task": "controller", "layers": thrower::LAYERS, "weights": net.weights,
+                      "loss": last, "mean_miss": mean, "largest_miss": worst, "mean_miss_untrained": before });
+    if let Some(dir) = out {
+        let mut dir = OutputDir::create(dir)?;
+        // A throw to a corner of the region, before and after.
+        let throw = |net: &stiction::diff::Network| thrower::velocity(&net.forward(&[0.8, -0.8]));
+        let values = (&throw(&untrained)[..], &throw(&net)[..]);
+        view::compare(&mut dir, &mut throws.system, &mut throws.params, thrower::STEPS, values)?;
+        dir.write("fitted.json", &format!("{all:#}\n"))?;
+        let lines: String = losses.iter().map(|(e, l)| csv_line(&[csv_number(*e), csv_number(*l)])).collect();
+        dir.write("convergence.csv", &(csv_line(["epoch", "loss"]) + &lines))?;
+        let mut plot = Plot::new("Training", "epochs", "loss [m²]");
+        plot.y_scale = Scale::Log;
+        plot.add("loss", Mark::Line, losses);
+        dir.write("convergence.svg", &plot.to_svg())?;
+        dir.finish()?;
+    }
+    if as_json {
+        print(&format!("{all:#}\n"))?;
+    } else {
+        print(&format!(
+            "controller\n\nmean miss of {} targets that it had not seen: {} m → {} m (largest {} m), of a region of 1 m\n",
+            targets.len(),
+            number(before),
+            number(mean),
+            number(worst)
+        ))?;
+    }
+    Ok(if mean <= MISS { Outcome::Good } else { Outcome::Unsolved })
+}
