@@ -1,6 +1,6 @@
 //! Built-in tasks that no file can say.
 
-use super::hands::{SHEET_SMOOTH, SheetFlip, sheet_flip};
+use super::hands::{SHEET_SMOOTH, SIDE, SheetFlip, sheet_flip};
 use super::job::Job;
 use super::problem::Problem;
 use super::robot::{SMOOTH, gait, robot};
@@ -17,9 +17,12 @@ use serde_json::json;
 use std::path::Path;
 use stiction::diff::Objective;
 
-/// Runs of each: the sheet is where it should be after 25, the robot walks after 40.
-const SHEET_RUNS: usize = 25;
-const WALK_RUNS: usize = 40;
+/// Most runs of each.
+const RUNS: usize = 40;
+/// Points of the sheet are to be within this distance, root mean square [m]: 2.5 % of its side.
+const SHEET_OFF: f64 = 0.025 * SIDE;
+/// The torso is to be within this distance of its path, root mean square [m].
+const WALK_OFF: f64 = 0.07;
 /// Steps that the robot walks.
 const WALK_STEPS: usize = 144;
 /// Targets of an epoch, and epochs (ADD, Fig. 12).
@@ -32,7 +35,7 @@ fn knots(
     problem: Problem,
     mut space: Space,
     aims: Vec<(Box<dyn Objective>, f64)>,
-    evaluations: usize,
+    goal: f64,
     resume: Option<&Path>,
 ) -> Result<Job> {
     if let Some(file) = resume {
@@ -47,8 +50,8 @@ fn knots(
         aims,
         stages,
         method: Method::Levenberg,
-        evaluations,
-        goal: 0.0,
+        evaluations: RUNS,
+        goal,
         truth,
         restarts: (0, 0),
     })
@@ -61,7 +64,8 @@ pub fn sheet(resume: Option<&Path>) -> Result<Job> {
     let series = [axes("left"), axes("right")].concat();
     let space = Space::of(&problem, &series, plan, SHEET_SMOOTH);
     let aims = targets.into_iter().map(|t| (Box::new(t) as Box<dyn Objective>, 1.0)).collect();
-    knots(problem, space, aims, SHEET_RUNS, resume)
+    // ½ of the mean square at both times.
+    knots(problem, space, aims, SHEET_OFF * SHEET_OFF, resume)
 }
 
 /// A robot of thirteen bodies walks.
@@ -70,7 +74,8 @@ pub fn walk(resume: Option<&Path>) -> Result<Job> {
     let series: Vec<String> = problem.system.model().joints.iter().map(|j| j.name.clone()).collect();
     let space = Space::of(&problem, &series, vec![0.0; problem.len()], SMOOTH);
     let aims = gait(&problem);
-    knots(problem, space, aims, WALK_RUNS, resume)
+    let goal = 0.5 * WALK_STEPS as f64 * WALK_OFF * WALK_OFF;
+    knots(problem, space, aims, goal, resume)
 }
 
 /// A network learns to throw a ball to any target of a region with one bounce.

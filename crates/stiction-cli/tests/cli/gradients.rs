@@ -195,3 +195,25 @@ fn measured_points_give_back_the_throw_that_made_them() {
     let ran = f.stiction(&["optimize", "task.toml"]);
     assert!(ran.code() == 2 && ran.err().contains("step 40"), "{}{}", ran.out(), ran.err());
 }
+
+#[test]
+fn several_starts_keep_the_best_end() {
+    // The height is not searched, so that no start reaches the goal and all are tried.
+    let f = Folder::new("restarts");
+    f.write("scene.toml", SCENE);
+    let head = TASK.split("[[parameter]]").next().unwrap();
+    let start = "[[parameter]]\nkind = \"velocity\"\nof = \"crate\"\naxis = \"x\"\nmin = -3\nmax = 3\n";
+    f.write(
+        "task.toml",
+        format!("{head}{start}").replacen("steps = 12", "steps = 12\nrestarts = 3\nseed = 2", 1),
+    );
+    let ran = f.stiction(&["optimize", "task.toml", "--json"]);
+    let json = ran.json();
+    let ends: Vec<f64> = json["ends"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect();
+    assert_eq!(ends.len(), 4, "{json:#}");
+    let best = ends.iter().copied().fold(f64::INFINITY, f64::min);
+    assert_eq!(json["objective"].as_f64().unwrap(), best, "{json:#}");
+    assert!(json["remark"].as_str().unwrap().contains("best of 4 starts"), "{json:#}");
+    let again = f.stiction(&["optimize", "task.toml", "--json"]);
+    assert_eq!(again.json(), json, "the same seed draws the same starts");
+}

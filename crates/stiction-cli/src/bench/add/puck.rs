@@ -95,6 +95,21 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         });
         rows.push(Row::new(format!("{name}: Newton steps per step"), iterations as f64 / steps as f64, ""));
         rows.push(Row::new(format!("{name}: steps that did not converge"), unsolved as f64, "").at_most(0.0));
+        if matches!(friction, FrictionModel::Linear | FrictionModel::Hybrid) {
+            // Quadratic: ‖r⁺‖ W ≤ C ‖r‖² once ‖r‖ is small against the weight W, until rounding.
+            let weight = mass * 9.81;
+            let pairs = tails.iter().flat_map(|(_, history, last)| {
+                let all: Vec<f64> = history.iter().chain([last]).map(|r| r / weight).collect();
+                all.windows(2).map(|r| (r[0], r[1])).collect::<Vec<_>>()
+            });
+            let small = pairs.filter(|(before, after)| *before < 1e-2 && *after > 1e-12);
+            let worst = small.map(|(before, after)| after / (before * before)).fold(0.0, f64::max);
+            rows.push(
+                Row::new(format!("{name}: ‖r⁺‖ W/‖r‖² in steps 60 and 150, largest"), worst, "")
+                    .against("quadratic tail")
+                    .at_most(10.0),
+            );
+        }
         for (step, history, last) in tails {
             let h: Vec<String> = history.iter().chain([&last]).map(|r| format!("{r:.0e}")).collect();
             rows.push(Row::remark(format!("{name}: ‖r‖ in step {step}"), h.join(" → ")));

@@ -11,6 +11,8 @@ use crate::linalg::Vec3;
 /// A point that is let go slides on (17) with k_t this many times larger. With k_t itself it would start at zero friction,
 /// its neighbours would be overloaded and let go in turn, and at k_n ≤ 1e3 nothing would ever hold.
 pub(super) const RELEASED: f64 = 50.0;
+/// ‖r‖ as a share of the weight while points still begin to stick and are let go.
+const EARLY: f64 = 1e-3;
 /// Rounds in which points may begin to stick.
 const ROUNDS_OF_HOLDING: usize = 4;
 /// Most rounds of letting go.
@@ -34,13 +36,15 @@ impl System {
             }
         }
         let loose = self.settings.tolerance.sqrt() / self.settings.tolerance;
-        if from.stuck.is_empty() {
-            self.newton(from, d, step, loose, report)?;
-        } else {
+        // Who sticks shows early: the residual need not be small while that still changes.
+        let mut goal = (EARLY / self.settings.tolerance).max(loose);
+        let warm = !from.stuck.is_empty();
+        if warm {
             // What the last step held is held again unless it proves otherwise: at rest nothing is to be found out.
             self.hold(&from.state, &from.stuck);
+        } else {
+            self.newton(from, d, step, goal, report)?;
         }
-        let warm = !from.stuck.is_empty();
         let mut solved = true;
         for round in 0..MOST_ROUNDS {
             if round > 0 || !warm {
@@ -48,10 +52,13 @@ impl System {
                 // Points begin to stick in the first rounds only, so that none comes and goes.
                 let more = round < ROUNDS_OF_HOLDING && self.hold_what_sticks(&from.state);
                 if !more && !gone {
-                    break;
+                    if goal == loose {
+                        break;
+                    }
+                    goal = loose;
                 }
             }
-            solved = self.newton(from, d, step, loose, report)?;
+            solved = self.newton(from, d, step, goal, report)?;
             if !solved {
                 break;
             }
