@@ -54,6 +54,21 @@ impl<T: Real> SparseRows<T> {
         self.value.extend_from_slice(&values);
     }
 
+    /// Keeps the first `rows` rows; what is pushed next follows them.
+    pub fn truncate(&mut self, rows: usize) {
+        if rows < self.rows() {
+            self.start.truncate(rows + 1);
+            let entries = self.start[rows] as usize;
+            self.column.truncate(entries);
+            self.value.truncate(entries);
+        }
+    }
+
+    /// Values of `count` rows from `first` on, one row after the other, to be written.
+    pub fn values_mut(&mut self, first: usize, count: usize) -> &mut [T] {
+        &mut self.value[self.start[first] as usize..self.start[first + count] as usize]
+    }
+
     /// Ends the row that is being written.
     pub fn end_row(&mut self) {
         if self.start.is_empty() {

@@ -20,9 +20,13 @@ pub const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// Why cold runs drift.
-const COLD: &str = "cold starts leave the forces of a step unfinished (N17), with exact linear solves as well: Fischer–Burmeister \
-     needs ten iterations from zero, the minimum map four; carried forces need none";
+/// Why cold runs of six iterations drift.
+const COLD: &str = "steps of ¾ from zero leave ¼ of the error per iteration (N8, N17), and friction acts from the third one on: \
+     what is left after six lets blocks slide down a little in every step, with exact linear solves as well. Eight cold \
+     iterations, full steps of the minimum map or carried forces end it (rows below)";
+/// Why relaxation is not behind at six iterations.
+const SWEEPS: &str = "what drifts at six cold iterations is not the linear solver's: exact solves drift as far; 200 sweeps are \
+     enough for 20 blocks";
 
 /// The arch as a scene.
 pub fn scene() -> Scene {
@@ -55,6 +59,9 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         ("PCR 6×20", pcr_20),
         ("direct 6×1, rows divided by α", divided(paper(6, LinearMethod::Llt, 0))),
         ("PCR 6×20, rows divided by α", divided(pcr_20)),
+        ("direct 8×1", paper(8, LinearMethod::Llt, 0)),
+        ("direct 12×1", paper(12, LinearMethod::Llt, 0)),
+        ("direct 6×1, warm", NewtonSettings { start: Start::Warm, ..paper(6, LinearMethod::Llt, 0) }),
         ("PCR 12×20", paper(12, LinearMethod::ConjugateResidual, 20)),
         (
             "PCR 12×20, warm",
@@ -66,9 +73,11 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         ("PCG 6×20", paper(6, LinearMethod::ConjugateGradient, 20)),
         ("Gauss–Seidel 6×20", paper(6, LinearMethod::GaussSeidel, 20)),
         ("Gauss–Seidel 6×200", paper(6, LinearMethod::GaussSeidel, 200)),
+        ("Gauss–Seidel 12×20", paper(12, LinearMethod::GaussSeidel, 20)),
+        ("Gauss–Seidel 12×200", paper(12, LinearMethod::GaussSeidel, 200)),
         ("Jacobi 6×20", paper(6, LinearMethod::Jacobi, 20)),
     ];
-    let mut pcr = 0.0;
+    let (mut pcr, mut twelve) = (0.0, 0.0);
     for (name, settings) in cases {
         ctx.note(name);
         let mut sim = Steps::new(&scene(), stepping(settings))?;
@@ -91,7 +100,14 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         let speed = sim.state.v.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
         table.push(vec![name.into(), csv_number(moved), csv_number(speed), contacts.to_string()]);
         let row = Row::new(format!("{name}: drift after {time:.0} s"), moved, "m");
-        let still = matches!(name, "PCR 12×20, warm" | "PCR 6×20, minimum map, warm" | "PCR 6×20, guarded");
+        let still = matches!(
+            name,
+            "direct 12×1"
+                | "direct 6×1, warm"
+                | "PCR 12×20, warm"
+                | "PCR 6×20, minimum map, warm"
+                | "PCR 6×20, guarded"
+        );
         rows.push(match name {
             "direct 6×1, rows divided by α" | "PCR 6×20, rows divided by α" => {
                 let row = row.against("stands").at_most(1e-3);
@@ -102,7 +118,12 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
                 let row = row.against("stands").at_most(1e-3);
                 if moved <= 1e-3 { row } else { row.because(COLD) }
             }
-            "PCR 12×20" | "PCR 6×20, minimum map, t = 1" => row.against("stands").at_most(1e-3),
+            "direct 8×1" | "PCR 12×20" | "PCR 6×20, minimum map, t = 1" => {
+                if name == "PCR 12×20" {
+                    twelve = moved;
+                }
+                row.against("stands").at_most(1e-3)
+            }
             "Jacobi 6×20" => row.against("collapses").at_least(0.02),
             "Gauss–Seidel 6×20" | "Gauss–Seidel 6×200" if ctx.quick => {
                 row.against("collapses, given more time")
@@ -110,8 +131,9 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             "Gauss–Seidel 6×20" => row.against("collapses").at_least(0.02),
             "Gauss–Seidel 6×200" => {
                 let row = row.against("collapses with hundreds of iterations").at_least(5.0 * pcr);
-                if moved >= 5.0 * pcr { row } else { row.because(COLD) }
+                if moved >= 5.0 * pcr { row } else { row.because(SWEEPS) }
             }
+            "Gauss–Seidel 12×20" if !ctx.quick => row.against("collapses").at_least(5.0 * twelve),
             _ if still => row.against("stands").at_most(1e-3),
             _ => row.against("stands"),
         });

@@ -7,9 +7,7 @@ use crate::failure::Result;
 use crate::output::csv_number;
 use crate::svg::{Mark, Plot, Scale};
 use stiction::contact::samples;
-use stiction::solvers::newton::{
-    Derivative, FrictionRows, LinearMethod, NewtonSettings, Regularization, Start, StepRule,
-};
+use stiction::solvers::newton::{Derivative, LinearMethod, NewtonSettings, Regularization, Start, StepRule};
 use stiction::{Body, Geometry, Scene, Vec3};
 
 /// The registry entry.
@@ -28,18 +26,19 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut table = Vec::new();
     let mut plot = Plot::new("Penetration of the heavy stack", "t [s]", "penetration [m]");
     plot.y_scale = Scale::Log;
+    // With exact rows the paper's ε of 1e-6/kg, three percent of the diagonal of 32768 kg, leaves so much of a carried error that
+    // the stack tips over within ten seconds; relative to the diagonal it does not.
     let warm = |s: NewtonSettings| NewtonSettings {
         start: Start::Warm,
         derivative: Derivative::Divided,
-        friction: FrictionRows::Sliding,
-        step: StepRule::Trusting,
+        regularization: Regularization::Relative(1e-9),
         ..s
     };
     let cases = [
         ("direct 6×1", paper(6, LinearMethod::Llt, 0)),
         ("PCR 6×20", paper(6, LinearMethod::ConjugateResidual, 20)),
         ("PCR 12×20", paper(12, LinearMethod::ConjugateResidual, 20)),
-        ("PCR 6×20, warm, exact rows", warm(paper(6, LinearMethod::ConjugateResidual, 20))),
+        ("PCR 6×20, warm, exact rows, ε relative", warm(paper(6, LinearMethod::ConjugateResidual, 20))),
         ("Gauss–Seidel 6×20", paper(6, LinearMethod::GaussSeidel, 20)),
         ("Gauss–Seidel 6×200", paper(6, LinearMethod::GaussSeidel, 200)),
         ("Jacobi 6×20", paper(6, LinearMethod::Jacobi, 20)),
@@ -84,7 +83,9 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         let force =
             Row::new(format!("{name}: force error on the floor, worst step"), force_error, "of the weight");
         rows.push(match name {
-            "PCR 12×20" | "PCR 6×20, warm, exact rows" => force.against("weight above").at_most(0.01),
+            "PCR 12×20" | "PCR 6×20, warm, exact rows, ε relative" => {
+                force.against("weight above").at_most(0.01)
+            }
             "PCR 6×20" | "direct 6×1" => {
                 force.because("six cold iterations at t = ¾ leave the forces unfinished; their mean is right")
             }

@@ -1,5 +1,6 @@
 //! Contacts for the step: fixed normals, true gaps C_n(q) = gap⁻ + n·(Δa − Δb) (9), slip velocities Dᵀu (31).
 
+use super::motion::{Motion, add};
 use super::row_builder::RowBuilder;
 use crate::collide::Contact;
 use crate::contact::Law;
@@ -7,23 +8,48 @@ use crate::contact::law::RoundLaw;
 use crate::coords::{Anchor, State};
 use crate::linalg::{Mat3, SparseRows, Vec3};
 use crate::scene::Model;
+use crate::solvers::newton::rows::{Factors, contact_rows};
+use crate::solvers::newton::schur::{BlockMass, Schur};
+use crate::solvers::newton::{Derivative, Iterate};
 
 /// A contact as the step holds it.
 #[derive(Clone, Copy, Debug)]
 pub struct HeldContact {
     /// Material points of both sides, where the forces act.
     sides: [Anchor; 2],
+    /// What each moves, where that is at most one block of dofs.
+    parts: Option<[Part; 2]>,
     /// Where they were.
     start: [Vec3; 2],
     /// Rows n, t₁, t₂, with an elliptic cone stretched to a round one.
     frame: Mat3,
     gap: f64,
-    /// Velocity of sides that move as prescribed, a less b [m/s].
+    /// Velocity of sides that move as prescribed, a less b, in the frame of the contact [m/s].
     driven: Vec3,
     /// Its law, round.
     pub law: RoundLaw,
     /// Factors of the rows.
     pub stretch: Vec3,
+}
+
+/// A free body at an iterate, as its contacts see it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BodyFrame {
+    place: Vec3,
+    rotation: Mat3,
+    inverse_mass: f64,
+    inverse_inertia: Mat3,
+}
+
+/// What one side of a contact moves.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    /// Nothing; the point itself moves by this within the step.
+    Still(Vec3),
+    /// A particle: its first dof and coordinate.
+    Node(usize, usize),
+    /// A body: its number, first dof and the point on it.
+    Body(usize, usize, Vec3),
 }
 
 impl HeldContact {
@@ -43,13 +69,27 @@ impl HeldContact {
         };
         let sides = [hold(&c.a), hold(&c.b)];
         let law = Law::from(c.friction);
-        let [a, b] = sides.map(|s| s.driven_velocity(model, state, h));
+        let driven = sides.map(|s| s.driven_velocity(model, state, h));
+        let frame = Mat3::from_diagonal(law.stretch()) * c.frame;
+        let part = |k: usize| match sides[k] {
+            Anchor::World { .. } => Some(Part::Still(Vec3::ZERO)),
+            Anchor::Kinematic { .. } => Some(Part::Still(h * driven[k])),
+            Anchor::Node(node) => {
+                let n = &model.nodes[node.index()];
+                Some(Part::Node(n.dof, n.q))
+            }
+            Anchor::Rigid { body, local } => {
+                Some(Part::Body(body.index(), model.bodies[body.index()].dof, local))
+            }
+            _ => None,
+        };
         HeldContact {
             sides,
+            parts: part(0).zip(part(1)).map(|(a, b)| [a, b]),
             start: sides.map(|s| s.position(model, state)),
-            frame: Mat3::from_diagonal(law.stretch()) * c.frame,
+            frame,
             gap: c.gap,
-            driven: a - b,
+            driven: frame * (driven[0] - driven[1]),
             law: law.round(),
             stretch: law.stretch(),
         }
@@ -61,17 +101,8 @@ impl HeldContact {
         self.gap + self.frame.row(0).dot(moved(0) - moved(1))
     }
 
-    /// Adds the three rows.
-    pub fn add_rows(&self, model: &Model, there: &State, row: &mut RowBuilder, j: &mut SparseRows<f64>) {
-        if let [Some(a), Some(b)] = self.sides.map(|s| part(model, there, &s)) {
-            // Bodies, particles and what does not move: blocks are known, nothing has to be gathered.
-            for r in 0..3 {
-                a.push(self.frame.row(r), j);
-                b.push(-self.frame.row(r), j);
-                j.end_row();
-            }
-            return;
-        }
+    /// Adds the three rows where sides are surfaces, which move several blocks that both may share.
+    fn add_rows(&self, model: &Model, there: &State, row: &mut RowBuilder, j: &mut SparseRows<f64>) {
         let at = self.sides.map(|s| s.position(model, there));
         for r in 0..3 {
             let n = self.frame.row(r);
@@ -85,45 +116,187 @@ impl HeldContact {
     pub fn multipliers_of(&self, force: Vec3) -> Vec3 {
         self.frame * force / (self.stretch * self.stretch)
     }
+}
 
-    /// Velocity of prescribed sides in the frame of the contact.
-    pub fn driven(&self) -> Vec3 {
-        self.frame * self.driven
+impl BodyFrame {
+    /// Of a body at the start of a step, where its inertia is taken.
+    pub fn new(inverse_mass: f64, inverse_inertia: Mat3) -> BodyFrame {
+        BodyFrame { inverse_mass, inverse_inertia, ..BodyFrame::default() }
     }
 }
 
-/// What one side of a contact moves: a block of dofs, or nothing.
-#[derive(Clone, Copy)]
-enum Part {
-    Nothing,
-    Node(usize),
-    /// First dof and lever arm.
-    Body(usize, Vec3),
-}
-
 impl Part {
-    /// Adds the entries of the gradient `n`.
-    fn push(self, n: Vec3, j: &mut SparseRows<f64>) {
+    /// Number of dofs.
+    fn width(self) -> usize {
         match self {
-            Part::Nothing => {}
-            Part::Node(dof) => j.push3(dof, n.to_array()),
-            Part::Body(dof, arm) => {
-                j.push3(dof, n.to_array());
-                j.push3(dof + 3, arm.cross(n).to_array());
+            Part::Still(_) => 0,
+            Part::Node(..) => 3,
+            Part::Body(..) => 6,
+        }
+    }
+
+    /// By how much the point has moved from `start`, and its lever arm.
+    #[inline(always)]
+    fn moved(self, start: Vec3, bodies: &[BodyFrame], q: &[f64]) -> (Vec3, Vec3) {
+        match self {
+            Part::Still(by) => (by, Vec3::ZERO),
+            Part::Node(_, at) => (Vec3::from_slice(&q[at..]) - start, Vec3::ZERO),
+            Part::Body(body, _, local) => {
+                let arm = bodies[body].rotation * local;
+                (bodies[body].place + arm - start, arm)
+            }
+        }
+    }
+
+    /// Velocity of the point as far as dofs move it.
+    #[inline(always)]
+    fn velocity(self, arm: Vec3, u: &[f64]) -> Vec3 {
+        match self {
+            Part::Still(_) => Vec3::ZERO,
+            Part::Node(dof, _) => Vec3::from_slice(&u[dof..]),
+            Part::Body(_, dof, _) => Vec3::from_slice(&u[dof..]) + Vec3::from_slice(&u[dof + 3..]).cross(arm),
+        }
+    }
+
+    /// g += Jᵀ f of a force at the point.
+    #[inline(always)]
+    fn push(self, arm: Vec3, f: Vec3, g: &mut [f64]) {
+        match self {
+            Part::Still(_) => {}
+            Part::Node(dof, _) => add(g, dof, f),
+            Part::Body(_, dof, _) => {
+                add(g, dof, f);
+                add(g, dof + 3, arm.cross(f));
+            }
+        }
+    }
+
+    /// Writes the gradients of three rows and what H⁻¹ makes of them, every `stride` entries from `at` on, and adds to the
+    /// diagonal of W.
+    #[inline(always)]
+    fn write(
+        self,
+        (rows, arm): (&[Vec3; 3], Vec3),
+        bodies: &[BodyFrame],
+        mass: &BlockMass<f64>,
+        (at, stride): (usize, usize),
+        (j, jh, w): (&mut [f64], &mut [f64], &mut [f64]),
+    ) {
+        match self {
+            Part::Still(_) => {}
+            Part::Node(dof, _) => {
+                let light = Vec3::from_array(mass.particle_inverse(dof));
+                for r in 0..3 {
+                    let (n, k) = (rows[r], at + r * stride);
+                    let by = n * light;
+                    j[k..k + 3].copy_from_slice(&n.to_array());
+                    jh[k..k + 3].copy_from_slice(&by.to_array());
+                    w[r] += n.dot(by);
+                }
+            }
+            Part::Body(body, ..) => {
+                let b = &bodies[body];
+                for r in 0..3 {
+                    let (n, k) = (rows[r], at + r * stride);
+                    let turn = arm.cross(n);
+                    let (by, spin) = (n * b.inverse_mass, b.inverse_inertia * turn);
+                    j[k..k + 6].copy_from_slice(&[n.x, n.y, n.z, turn.x, turn.y, turn.z]);
+                    jh[k..k + 6].copy_from_slice(&[by.x, by.y, by.z, spin.x, spin.y, spin.z]);
+                    w[r] += n.dot(by) + turn.dot(spin);
+                }
             }
         }
     }
 }
 
-/// The block that an anchor moves, where it is one; surfaces move several, which both sides may share.
-fn part(model: &Model, there: &State, anchor: &Anchor) -> Option<Part> {
-    match *anchor {
-        Anchor::World { .. } | Anchor::Kinematic { .. } => Some(Part::Nothing),
-        Anchor::Node(node) => Some(Part::Node(model.nodes[node.index()].dof)),
-        Anchor::Rigid { body, local } => {
-            let b = &model.bodies[body.index()];
-            Some(Part::Body(b.dof, there.rigid_pose(b.q).rotation * local))
+impl Motion {
+    /// Which rows of contacts are there; their values follow where each side moves one block at most.
+    pub(super) fn push_contact_rows(&mut self, model: &Model, s: &mut Schur<f64>) {
+        let rows = 3 * self.held.len();
+        self.plain = self.held.iter().all(|c| c.parts.is_some());
+        if self.plain && self.contacts_stand {
+            s.j.truncate(rows);
+            return;
         }
-        _ => None,
+        s.j.clear();
+        for c in &self.held {
+            let Some(parts) = c.parts.filter(|_| self.plain) else {
+                c.add_rows(model, &self.there, &mut self.row, &mut s.j);
+                continue;
+            };
+            for _ in 0..3 {
+                for p in parts {
+                    match p {
+                        Part::Still(_) => {}
+                        Part::Node(dof, _) => s.j.push3(dof, [0.0; 3]),
+                        Part::Body(_, dof, _) => {
+                            s.j.push3(dof, [0.0; 3]);
+                            s.j.push3(dof + 3, [0.0; 3]);
+                        }
+                    }
+                }
+                s.j.end_row();
+            }
+        }
+        self.contacts_stand = self.plain;
+    }
+
+    /// Contacts: φ_n(C_n/h, λ_n) and φ_f(Dᵀu, λ_f) (48), (49); g −= Jᵀλ (57).
+    pub(super) fn put_contacts(&mut self, model: &Model, x: &Iterate<f64>, s: &mut Schur<f64>) {
+        let (h, settings) = (self.h, &self.settings.newton);
+        let soft = self.settings.contact_compliance / (h * h);
+        self.u.clear();
+        if self.plain {
+            for (frame, b) in self.bodies.iter_mut().zip(&model.bodies) {
+                if b.block.is_some() {
+                    let pose = self.there.rigid_pose(b.q);
+                    (frame.place, frame.rotation) = (pose.translation, Mat3::from_quat(pose.rotation));
+                }
+            }
+        }
+        for (c, contact) in self.held.iter().enumerate() {
+            let i = 3 * c;
+            let mut arms = [Vec3::ZERO; 2];
+            let (gap, slip) = match contact.parts.filter(|_| self.plain) {
+                Some(parts) => {
+                    let look = |k: usize| parts[k].moved(contact.start[k], &self.bodies, &self.there.q);
+                    let [(a, arm_a), (b, arm_b)] = [look(0), look(1)];
+                    arms = [arm_a, arm_b];
+                    let width = parts[0].width();
+                    let stride = width + parts[1].width();
+                    let rows: [Vec3; 3] = std::array::from_fn(|r| contact.frame.row(r));
+                    let (mass, j, jh, w) = s.three_rows(i);
+                    w.fill(0.0);
+                    parts[0].write((&rows, arm_a), &self.bodies, mass, (0, stride), (j, jh, w));
+                    let rows = rows.map(|n| -n);
+                    parts[1].write((&rows, arm_b), &self.bodies, mass, (width, stride), (j, jh, w));
+                    let slip =
+                        contact.frame * (parts[0].velocity(arms[0], &x.u) - parts[1].velocity(arms[1], &x.u));
+                    (contact.gap + contact.frame.row(0).dot(a - b), slip)
+                }
+                None => {
+                    let slip = [1, 2].map(|k| s.j.mul_row(i + k, &x.u));
+                    (contact.gap(model, &self.there), Vec3::new(0.0, slip[0], slip[1]))
+                }
+            };
+            let u = [gap / h + soft * x.lambda[i], slip.y + contact.driven.y, slip.z + contact.driven.z];
+            self.u.push(Vec3::from_array(u));
+            let lambda = [x.lambda[i], x.lambda[i + 1], x.lambda[i + 2]];
+            let w = std::array::from_fn(|k| s.w_diagonal()[i + k] + if k == 0 { soft } else { 0.0 });
+            let RoundLaw::Cone(mu) = contact.law else { unreachable!("contacts have cones") };
+            let r = Factors::of_contact(settings.scaling, w, h);
+            contact_rows(settings, mu, u, lambda, [soft, 0.0, 0.0], r).put(s, i);
+            // The force as the momentum balance has it.
+            let literal = settings.derivative == Derivative::Literal;
+            let force = std::array::from_fn(|k| if literal { s.scale[i + k] * lambda[k] } else { lambda[k] });
+            match contact.parts.filter(|_| self.plain) {
+                Some(parts) => {
+                    let f = contact.frame.transpose() * Vec3::from_array(force);
+                    parts[0].push(arms[0], -f, &mut s.g);
+                    parts[1].push(arms[1], f, &mut s.g);
+                }
+                None => (0..3).for_each(|k| s.j.add_row(i + k, -force[k], &mut s.g)),
+            }
+        }
     }
 }

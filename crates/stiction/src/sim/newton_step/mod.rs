@@ -10,6 +10,7 @@
 //! | contacts (9), friction basis D | `contacts.rs` |
 //! | joints, springs (4)–(8), strains (75)–(85), activation | `bilateral.rs`, `elements.rs` |
 //! | geometric stiffness (70)–(74) | `geometric.rs` |
+//! | islands (Sec. 11) | `islands.rs` |
 //! | what the step reached, forces of joints | `measure.rs` |
 //! | loop, Schur complement, linear solvers | [`crate::solvers::newton`] |
 //!
@@ -20,6 +21,7 @@ mod bilateral;
 mod contacts;
 mod elements;
 mod geometric;
+mod islands;
 mod measure;
 mod motion;
 mod row_builder;
@@ -89,15 +91,17 @@ const MOST_DIRECT_TETS: usize = 4000;
 const ATTEMPTS: &[fn(NewtonSettings) -> NewtonSettings] = &[
     |s| s,
     |s| NewtonSettings { step: StepRule::Fixed(1.0), patience: 0, ..s },
+    |s| NewtonSettings { step: StepRule::Fixed(0.5), iterations: 2 * s.iterations, ..s },
+    |s| NewtonSettings { step: StepRule::Fixed(1.0), start: Start::Zero, patience: 0, ..s },
     |s| NewtonSettings { friction: FrictionRows::Compliance, step: StepRule::Fixed(0.75), ..s },
     |s| NewtonSettings { start: Start::Zero, ncp: NcpFunction::MinimumMap, ..s },
-    |s| NewtonSettings { start: Start::Free, step: StepRule::Fixed(0.3), ..s },
+    |s| NewtonSettings { start: Start::Free, step: StepRule::Fixed(0.3), iterations: 2 * s.iterations, ..s },
 ];
 
 impl NonlinearSettings {
-    /// What steps any model: warm start, bounded friction scaling, exact rows, iterations until the tolerance. Elements are
-    /// solved in the stiffness form, whose linear systems are five times smaller; without elements the compliance form keeps
-    /// hard joints hard. Geometric stiffness is left out: the exact rows converge faster without the secant.
+    /// What steps any model: warm start, bounded friction scaling, exact rows, iterations until the tolerance. Elements and
+    /// contacts are solved in the stiffness form, whose linear systems are five times smaller; with joints and no elements the
+    /// compliance form keeps them hard. Geometric stiffness is left out: the exact rows converge faster without the secant.
     pub fn robust(model: &Model) -> NonlinearSettings {
         let tets: usize = model.solids.iter().map(|s| s.tets.len()).sum();
         let large = LinearSettings {
@@ -107,8 +111,9 @@ impl NonlinearSettings {
             preconditioner: PreconditionerKind::Multigrid,
             ..LinearSettings::default()
         };
-        // ε counts as compliance in the stiffness form: hard rows must not be harder than 64-bit numbers can add up.
-        let (form, regularization) = if tets > 0 {
+        // ε counts as compliance in the stiffness form: hard rows must not be harder than 64-bit numbers can add up. Contacts of
+        // rigid bodies are many for few velocities, and often redundant, which the stiffness form does not feel.
+        let (form, regularization) = if tets > 0 || model.joints.is_empty() {
             (SystemForm::Stiffness, Regularization::Floor(1e-6))
         } else {
             (SystemForm::Compliance, Regularization::Relative(1e-9))
@@ -285,12 +290,14 @@ impl NonlinearStepper {
         Ok(&self.report)
     }
 
-    /// Newton from the first iterate, and under [`Fallback::Vary`] in other ways until one arrives; the best iterate of all then.
+    /// Newton from the first iterate, and under [`Fallback::Vary`] in other ways until every island has arrived in one of them;
+    /// each ends with the best of its iterates then.
     fn solve(&mut self, model: &Model) -> (Loop, Iterate<f64>) {
         let asked = self.settings.newton;
         let vary = asked.fallback == Fallback::Vary;
-        let (mut did, mut best) = (Loop::default(), (f64::INFINITY, Iterate::default()));
+        let mut did = Loop::default();
         self.looks.clear();
+        self.motion.islands.clear(vary);
         for attempt in if vary { ATTEMPTS } else { &ATTEMPTS[..1] } {
             let newton = if vary { attempt(asked) } else { asked };
             self.motion.settings.newton = newton;
@@ -302,19 +309,23 @@ impl NonlinearStepper {
             did = did.and(self.newton.run(&mut equations, &mut x, &newton, &mut |l| {
                 looks.push(Look { iteration: first + l.iteration, ..*l });
             }));
-            if !vary || did.error <= newton.tolerance {
+            if !vary {
                 return (did, x);
             }
-            if did.error < best.0 || best.1.u.is_empty() {
-                best = (did.error, x);
+            self.motion.first = x;
+            if did.error <= newton.tolerance {
+                break;
             }
         }
         // The system is that of the answer again.
         let clock = std::time::Instant::now();
-        self.motion.equations(model).linearize(&best.1, &mut self.newton.system);
-        did.error = best.0;
+        let mut x = std::mem::take(&mut self.motion.first);
+        let (error, best) = self.motion.islands.best();
+        x.clone_from(best);
+        did.error = error;
+        self.motion.equations(model).linearize(&x, &mut self.newton.system);
         did.judging += clock.elapsed().as_secs_f64();
-        (did, best.1)
+        (did, x)
     }
 
     /// The report of the last step.

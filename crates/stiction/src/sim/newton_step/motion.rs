@@ -1,17 +1,17 @@
 //! The discrete equations of motion (46)–(50) and their linearisation (53)–(58).
 
 use super::bilateral::{SoftRow, joint_rows, spring_row, strain_rows};
-use super::contacts::HeldContact;
+use super::contacts::{BodyFrame, HeldContact};
 use super::elements::put_strains;
 use super::geometric::secant;
+use super::islands::Islands;
 use super::row_builder::RowBuilder;
 use super::{ElementRows, GeometricStiffness, NonlinearSettings};
 use crate::collide::Contact;
-use crate::contact::law::RoundLaw;
 use crate::coords::State;
 use crate::linalg::Vec3;
 use crate::scene::{Measure, Model, Owner};
-use crate::solvers::newton::rows::{Factors, bounded_row, contact_rows};
+use crate::solvers::newton::rows::{Factors, bounded_row};
 use crate::solvers::newton::schur::Schur;
 use crate::solvers::newton::{Derivative, Equations, Iterate, Start, StepRule};
 
@@ -24,6 +24,15 @@ pub struct Motion {
     /// ũ: the velocity without constraints.
     pub(super) free: Vec<f64>,
     pub(super) held: Vec<HeldContact>,
+    /// Parts that nothing couples, where each keeps its best iterate.
+    pub(super) islands: Islands,
+    settled: f64,
+    /// Free bodies at the iterate.
+    pub(super) bodies: Vec<BodyFrame>,
+    /// Every side of a contact moves one block of dofs at most.
+    pub(super) plain: bool,
+    /// The columns of the rows of contacts are those of this step.
+    pub(super) contacts_stand: bool,
     pub(super) soft: Vec<SoftRow>,
     /// Angles of the axes of joints, counted through full turns.
     angles: Vec<f64>,
@@ -32,7 +41,7 @@ pub struct Motion {
     /// Fibres: place of their tet in `tets`, number within it.
     pub(super) fibres: Vec<(u32, u32)>,
     pub(super) pressure: Vec<f64>,
-    row: RowBuilder,
+    pub(super) row: RowBuilder,
     pub(super) d: Vec<f64>,
     pub(super) force: Vec<f64>,
     /// Velocity of the rows of contacts.
@@ -77,6 +86,11 @@ impl Motion {
             there: State::default(),
             free: Vec::new(),
             held: Vec::new(),
+            islands: Islands::default(),
+            settled: 0.0,
+            bodies: vec![BodyFrame::default(); model.bodies.len()],
+            plain: false,
+            contacts_stand: false,
             soft: Vec::new(),
             angles: vec![0.0; model.joints.len()],
             pressure: vec![0.0; tets.len()],
@@ -129,6 +143,7 @@ impl Motion {
     pub fn begin(&mut self, model: &Model, state: &State, contacts: &[Contact], h: f64, s: &mut Schur<f64>) {
         self.h = h;
         self.secant_is_due = false;
+        self.contacts_stand = false;
         self.start.clone_from(state);
         self.there.clone_from(state);
         self.there.t = state.t + h;
@@ -152,7 +167,9 @@ impl Motion {
                 torque += share * (f.torque + (r * f.at).cross(f.force));
             }
             add(&mut self.free, b.dof, force * (h / b.mass));
-            add(&mut self.free, b.dof + 3, b.world_inertia_inverse(r) * torque * h);
+            let inverse_inertia = b.world_inertia_inverse(r);
+            add(&mut self.free, b.dof + 3, inverse_inertia * torque * h);
+            self.bodies[i] = BodyFrame::new(1.0 / b.mass, inverse_inertia);
             blocks.push((b.dof, i));
         }
         for n in &model.nodes {
@@ -309,11 +326,8 @@ impl Equations<f64> for MotionEquations<'_> {
         let (m, model) = (&mut *self.motion, self.model);
         m.place(model, &x.u);
         // J at this configuration.
-        s.j.clear();
+        m.push_contact_rows(model, s);
         let mut row = std::mem::take(&mut m.row);
-        for c in &m.held {
-            c.add_rows(model, &m.there, &mut row, &mut s.j);
-        }
         m.soft.clear();
         for (i, j) in model.joints.iter().enumerate() {
             joint_rows(model, (&m.start, &m.there), j, m.h, m.angles[i], &mut row, &mut s.j, &mut m.soft);
@@ -385,26 +399,15 @@ impl Equations<f64> for MotionEquations<'_> {
             }
             m.after = after;
         }
-        s.rows_changed();
-        // Contacts: φ_n(C_n/h, λ_n) and φ_f(Dᵀu, λ_f)                         (48), (49)
-        m.u.clear();
+        let contact_rows = 3 * m.held.len();
+        s.rows_changed_from(if m.plain { contact_rows } else { 0 });
+        // g = M (u − ũ) − Jᵀλ                                                (57)
+        s.g.resize(x.u.len(), 0.0);
+        m.d.clear();
+        m.d.extend(x.u.iter().zip(&m.free).map(|(u, f)| u - f));
+        m.momentum(s);
+        m.put_contacts(model, x, s);
         let settings = &m.settings.newton;
-        for (c, contact) in m.held.iter().enumerate() {
-            let i = 3 * c;
-            let driven = contact.driven();
-            let soft = m.settings.contact_compliance / (h * h);
-            let u = [
-                contact.gap(model, &m.there) / h + soft * x.lambda[i],
-                s.j.mul_row(i + 1, &x.u) + driven.y,
-                s.j.mul_row(i + 2, &x.u) + driven.z,
-            ];
-            m.u.push(Vec3::from_array(u));
-            let lambda = [x.lambda[i], x.lambda[i + 1], x.lambda[i + 2]];
-            let w = std::array::from_fn(|k| s.w_diagonal()[i + k] + if k == 0 { soft } else { 0.0 });
-            let RoundLaw::Cone(mu) = contact.law else { unreachable!("contacts have cones") };
-            let r = Factors::of_contact(settings.scaling, w, h);
-            contact_rows(settings, mu, u, lambda, [soft, 0.0, 0.0], r).put(s, i);
-        }
         // Joints and springs                                                 (47)
         for (k, soft) in m.soft.iter().enumerate() {
             let i = 3 * m.held.len() + k;
@@ -418,35 +421,45 @@ impl Equations<f64> for MotionEquations<'_> {
             s.known[i] = row.known;
             s.value[i] = row.value;
         }
-        // g = M (u − ũ) − Jᵀλ                                                (57)
-        s.g.resize(x.u.len(), 0.0);
-        m.d.clear();
-        m.d.extend(x.u.iter().zip(&m.free).map(|(u, f)| u - f));
-        m.momentum(s);
         let literal = settings.derivative == Derivative::Literal;
-        m.force.clear();
-        m.force.extend((0..rows).map(|i| if literal { -s.scale[i] * x.lambda[i] } else { -x.lambda[i] }));
-        s.j.mul_t_add(&m.force, &mut s.g);
+        for i in contact_rows..rows {
+            let force = if literal { s.scale[i] * x.lambda[i] } else { x.lambda[i] };
+            if force != 0.0 {
+                s.j.add_row(i, -force, &mut s.g);
+            }
+        }
     }
 
     fn error(&mut self, x: &Iterate<f64>, s: &Schur<f64>) -> f64 {
         let m = &mut *self.motion;
         let mut worst = 0.0_f64;
-        let mut take = |e: f64| worst = if e.is_nan() { f64::INFINITY } else { worst.max(e.abs()) };
+        let mut take = |e: f64| {
+            let e = e.abs() / m.speed;
+            worst = if e.is_nan() { f64::INFINITY } else { worst.max(e) };
+            e
+        };
+        m.islands.begin(s);
         for (c, contact) in m.held.iter().enumerate() {
             let w = &s.w_diagonal()[3 * c..3 * c + 3];
             let g = (w[0] + w[1] + w[2]) / 3.0;
             let g = if g > 0.0 { g } else { 1.0 };
             let lambda = Vec3::from_slice(&x.lambda[3 * c..]);
-            take(g * contact.law.natural_map(lambda, m.u[c], g).length());
+            m.islands.row(3 * c, take(g * contact.law.natural_map(lambda, m.u[c], g).length()));
         }
         for i in 3 * m.held.len()..s.rows() {
-            take(s.h[i]);
+            m.islands.row(i, take(s.h[i]));
         }
         m.d.resize(x.u.len(), 0.0);
         s.mass.divide(&s.g, &mut m.d);
-        m.d.iter().for_each(|d| take(*d));
-        worst / m.speed
+        for (k, d) in m.d.iter().enumerate() {
+            m.islands.dof(s, k, take(*d));
+        }
+        m.settled = if m.islands.is_empty() { worst } else { m.islands.end(x, s) };
+        worst
+    }
+
+    fn settled(&self, _error: f64) -> f64 {
+        self.motion.settled
     }
 
     fn moved(&mut self, from: &Iterate<f64>, to: &Iterate<f64>, s: &mut Schur<f64>) {
@@ -516,6 +529,17 @@ mod tests {
         (0..contacts.len()).for_each(|c| x.lambda[3 * c] = 1.0);
         motion.equations(&model).linearize(&x, &mut s);
         let j = s.j.clone();
+        // What contacts write beside their rows is what the rows themselves give.
+        let mut g = vec![0.0; x.u.len()];
+        s.mass.mul(&x.u.iter().zip(&motion.free).map(|(u, f)| u - f).collect::<Vec<f64>>(), &mut g);
+        let force: Vec<f64> = x.lambda.iter().zip(&s.scale).map(|(l, d)| -d * l).collect();
+        j.mul_t_add(&force, &mut g);
+        assert!(g.iter().zip(&s.g).all(|(a, b)| (a - b).abs() < 1e-12));
+        let mut by_rows = s.clone();
+        by_rows.rows_changed();
+        for (a, b) in s.w_diagonal().iter().zip(by_rows.w_diagonal()) {
+            assert!((a / b - 1.0).abs() < 1e-12, "{a} {b}");
+        }
         let d = 1e-5;
         for k in 0..x.u.len() {
             let mut residual = |by: f64| {

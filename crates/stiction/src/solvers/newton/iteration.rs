@@ -26,6 +26,12 @@ pub trait Equations<T> {
     /// measure, relative to the velocity scale.
     fn error(&mut self, x: &Iterate<T>, s: &Schur<T>) -> f64;
 
+    /// Error by which iterations end, given that of the iterate that was judged last: smaller where parts of the answer were
+    /// found on the way and are kept.
+    fn settled(&self, error: f64) -> f64 {
+        error
+    }
+
     /// Called after each update (61)–(63) with the change of u, before the next linearisation.
     fn moved(&mut self, _from: &Iterate<T>, _to: &Iterate<T>, _s: &mut Schur<T>) {}
 }
@@ -64,7 +70,7 @@ pub struct Loop {
     pub broken: bool,
     /// Line searches that found no shorter step with a smaller residual.
     pub stalls: usize,
-    /// Seconds spent in linear solves.
+    /// Seconds spent in linear solves, for Δλ (59) and from it Δu (60).
     pub solving: f64,
     /// Seconds spent on judging iterates, with the linearisation of the last one.
     pub judging: f64,
@@ -158,8 +164,10 @@ impl<T: Real> Newton<T> {
             if did.error < 0.9 * least {
                 (least, since) = (did.error, did.iterations);
             }
+            let settled = eq.settled(did.error);
             let stagnates = settings.patience > 0 && did.iterations >= since + settings.patience;
-            if did.error <= settings.tolerance || did.iterations >= settings.iterations || stagnates {
+            if settled <= settings.tolerance || did.iterations >= settings.iterations || stagnates {
+                did.error = settled;
                 did.judging += assembled;
                 return did;
             }
@@ -210,11 +218,11 @@ impl<T: Real> Newton<T> {
                     solved.iterations
                 });
             }
-            did.solving += clock.elapsed().as_secs_f64();
             did.linear += solved.iterations;
             did.factorizations += usize::from(direct);
             did.iterations += 1;
             if solved.broken {
+                did.solving += clock.elapsed().as_secs_f64();
                 did.broken = true;
                 return did;
             }
@@ -222,6 +230,7 @@ impl<T: Real> Newton<T> {
             if !stiff && s.coupling.is_empty() {
                 s.velocity_step(&self.dl, &mut self.du);
             }
+            did.solving += clock.elapsed().as_secs_f64();
             // λ += t Δλ, u += t Δu                                           (61), (62)
             self.from.clone_from(x);
             share = match settings.step {

@@ -82,6 +82,13 @@ impl<T: Real> BlockMass<T> {
         }
     }
 
+    /// Diagonal of the inverse at the particle at `dof`.
+    pub fn particle_inverse(&self, dof: usize) -> [T; 3] {
+        let (_, n, at) = self.blocks[self.of_dof[dof] as usize];
+        debug_assert_eq!(n, 3);
+        [0, 4, 8].map(|k| self.inverse[at as usize + k])
+    }
+
     /// First dof of each block, and the number of dofs at the end.
     pub fn first_dofs(&self, out: &mut Vec<u32>) {
         out.clear();
@@ -269,11 +276,16 @@ impl<T: Real> Schur<T> {
 
     /// Call when J or H have changed: J H⁻¹ and the diagonal of W.
     pub fn rows_changed(&mut self) {
+        self.rows_changed_from(0);
+    }
+
+    /// The same for the rows from `first` on; those before are to be written through [`three_rows`](Schur::three_rows).
+    pub fn rows_changed_from(&mut self, first: usize) {
         self.given = false;
         self.w = None;
         self.jh.take_pattern(&self.j);
-        self.w_diagonal.clear();
-        for i in 0..self.j.rows() {
+        self.w_diagonal.resize(first, T::ZERO);
+        for i in first..self.j.rows() {
             let (columns, values) = self.j.row(i);
             let to = self.jh.row_mut(i).1;
             let (mut k, mut diagonal) = (0, T::ZERO);
@@ -294,6 +306,12 @@ impl<T: Real> Schur<T> {
             }
             self.w_diagonal.push(diagonal);
         }
+    }
+
+    /// H, and values of three rows of J and of J H⁻¹ from row `i` on and the diagonal of W there, to be written together.
+    pub fn three_rows(&mut self, i: usize) -> (&BlockMass<T>, &mut [T], &mut [T], &mut [T]) {
+        let (j, jh) = (self.j.values_mut(i, 3), self.jh.values_mut(i, 3));
+        (&self.mass, j, jh, &mut self.w_diagonal[i..i + 3])
     }
 
     /// Diagonal of W [1/kg].
