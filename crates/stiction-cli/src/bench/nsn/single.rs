@@ -63,16 +63,6 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             .against("(92) by components")
             .accept("within ten times", within(residual, by_parts * delta)),
         );
-        // The constraint error, which the paper plots, in the system that is solved for it (59).
-        let constraint = floor(&single, |l| l.rows);
-        let (norm, _) = reduced_norms(&newton.system, 1e-6);
-        let force = x.lambda.iter().fold(0.0_f64, |m, v| m.max(v.to_f64().abs()));
-        let predicted = norm * force * delta;
-        rows.push(
-            Row::new(format!("{scene}: floor of the constraint error in 32-bit numbers"), constraint, "m/s")
-                .against(format!("{predicted:.1e} ((92) for (59))"))
-                .accept("within ten times", within(constraint, predicted)),
-        );
         rows.push(Row::new(
             format!("{scene}: floor of the residual in 64-bit numbers"),
             floor(&double, |l| l.rows.max(l.momentum)),
@@ -125,27 +115,6 @@ fn norms(s: &Schur<f32>, x: &Iterate<f32>, epsilon: f64) -> (f64, f64, f64) {
         .map(|row| row.iter().zip(&x).map(|(a, x)| a.abs() * x).sum::<f64>())
         .fold(0.0, f64::max);
     (before, norm(&inverse(a, size)), by_parts)
-}
-
-/// L∞ norm of the matrix of (59) and the largest entry of its diagonal.
-fn reduced_norms(s: &Schur<f32>, epsilon: f64) -> (f64, f64) {
-    let (mut y, mut z) = (vec![0.0f32; s.mass.dofs()], vec![0.0f32; s.mass.dofs()]);
-    let mut sums = vec![0.0; s.rows()];
-    let mut largest = 0.0_f64;
-    for j in 0..s.rows() {
-        y.fill(0.0);
-        s.j.add_row(j, s.scale[j], &mut y);
-        s.mass.divide(&y, &mut z);
-        for (i, sum) in sums.iter_mut().enumerate() {
-            let own = if i == j { s.compliance.diagonal[i].to_f64() + epsilon } else { 0.0 };
-            let entry = (s.scale[i] * s.j.mul_row(i, &z)).to_f64() + own;
-            *sum += entry.abs();
-            if i == j {
-                largest = largest.max(entry);
-            }
-        }
-    }
-    (sums.into_iter().fold(0.0, f64::max), largest)
 }
 
 /// Gauss–Jordan with pivots by rows.
