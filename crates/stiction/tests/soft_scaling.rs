@@ -3,7 +3,7 @@
 
 use stiction::elastic::{Law, Material};
 use stiction::mesh::shapes;
-use stiction::scene::{Ease, Keyframe, Motion, SoftBody};
+use stiction::scene::{Ease, Keyframe, Motion, NodeSelection, SoftBody};
 use stiction::{Body, Geometry, Pose, Scene, SimSettings, Simulation, Vec3};
 
 /// Positions of all nodes, in units of the length scale, at every tenth step of a grip.
@@ -54,4 +54,41 @@ fn a_small_block_does_what_a_large_one_does() {
 #[test]
 fn a_quarter_is_the_same_to_the_bit() {
     assert_eq!(grip(1.0, true), grip(0.25, true));
+}
+
+/// Most products with A in a step while a gripper pulls at the end of a strip of so many cells that lies on the ground.
+fn pull(cells: usize) -> usize {
+    let mut scene = Scene { gravity: Vec3::new(0.0, 0.0, -9.81), ..Scene::default() };
+    scene.bodies.push(Body::new("ground", Geometry::Plane).fixed().with_friction(0.3));
+    let mut gripper = Body::new("gripper", Geometry::Sphere { radius: 0.01 });
+    gripper.pose = Pose::from_translation(Vec3::new(-0.3, 0.0, 0.005));
+    let key = |time: f64, x: f64| Keyframe { time, pose: Pose::from_translation(Vec3::new(x, 0.0, 0.005)) };
+    gripper.motion = Motion::Keyframes { keys: vec![key(0.0, -0.3), key(0.4, -0.4)], ease: Ease::Smooth };
+    gripper.shapes.clear();
+    scene.bodies.push(gripper);
+    let mesh = shapes::block([cells, 4, 1], Vec3::new(0.6, 0.02, 0.01));
+    let material = Material { law: Law::Corotated, young: 75e3, poisson: 0.35, density: 1000.0 };
+    let mut strip = SoftBody::new("strip", mesh, material);
+    (strip.friction, strip.rigid_edges) = (0.3, false);
+    let end = NodeSelection::Box { min: Vec3::new(-0.301, -1.0, -1.0), max: Vec3::new(-0.299, 1.0, 1.0) };
+    scene.solids.push(strip.attached(end, "gripper"));
+    let mut sim = Simulation::new(scene.compile().unwrap(), SimSettings::default());
+    let mut most = 0;
+    for step in 0..10 {
+        let r = sim.step(0.01).unwrap();
+        assert!(r.status.is_solved(), "step {step}: {:?}", r.status);
+        // The first step lands.
+        if step > 0 {
+            most = most.max(r.iterations);
+        }
+    }
+    most
+}
+
+/// The border between what slips and what sticks moves over a fine mesh in as few Newton steps as over a coarse one: contacts
+/// that give way hand on what they cannot bear.
+#[test]
+fn the_border_of_what_slips_crosses_many_cells_at_once() {
+    let (coarse, fine) = (pull(60), pull(240));
+    assert!(2 * fine < 3 * coarse, "{coarse} and {fine} products");
 }

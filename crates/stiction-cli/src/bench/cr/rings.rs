@@ -144,7 +144,8 @@ fn stiff(ctx: &mut Context) -> Result<Vec<Row>> {
         let row = Row::new(format!("{name}: growth of iterations"), growth, "×").against(paper[k]);
         rows.push(match k {
             3 => row.at_least(2.0),
-            4 => row.at_most(2.0).because("in small piles stiffness decides more than contacts do"),
+            // Judged on the pile of the experiment: in small ones stiffness decides more than contacts do.
+            4 if !ctx.quick => row.at_most(2.0),
             _ => row,
         });
     }
