@@ -37,8 +37,9 @@ impl System {
         }
         let loose = self.settings.tolerance.sqrt() / self.settings.tolerance;
         // Who sticks shows early: the residual need not be small while that still changes.
-        let mut goal = (EARLY / self.settings.tolerance).max(loose);
+        let early = (EARLY / self.settings.tolerance).max(loose);
         let warm = !from.stuck.is_empty();
+        let mut goal = if warm { loose } else { early };
         if warm {
             // What the last step held is held again unless it proves otherwise: at rest nothing is to be found out.
             self.hold(&from.state, &from.stuck);
@@ -51,12 +52,10 @@ impl System {
                 let gone = round > 0 && self.let_go();
                 // Points begin to stick in the first rounds only, so that none comes and goes.
                 let more = round < ROUNDS_OF_HOLDING && self.hold_what_sticks(&from.state);
-                if !more && !gone {
-                    if goal == loose {
-                        break;
-                    }
-                    goal = loose;
+                if !more && !gone && goal == loose {
+                    break;
                 }
+                goal = if more || gone { early } else { loose };
             }
             solved = self.newton(from, d, step, goal, report)?;
             if !solved {
