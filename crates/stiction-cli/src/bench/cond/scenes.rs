@@ -49,21 +49,33 @@ fn moving(name: &str, geometry: Geometry, keys: &[(f64, Vec3)], mu: f64) -> Body
 /// A mat of 0.26 m × 0.26 m × 1 cm that a gripper holds by one edge, lifts and folds over. `cells` along both edges; 26 give
 /// 1458 nodes and 4056 tets (the paper: 1477 and 4100).
 pub fn mat(d: Draw, cells: usize) -> Scene {
+    mat_of(d, cells, 0.26)
+}
+
+/// A larger or smaller mat of the same cells of 1 cm.
+pub fn mat_of_equal_cells(d: Draw, cells: usize) -> Scene {
+    mat_of(d, cells, 0.01 * cells as f64)
+}
+
+/// A mat of this edge [m].
+fn mat_of(d: Draw, cells: usize, edge: f64) -> Scene {
     let mut scene = ground(d.mu);
+    let (half, y) = (0.5 * edge, 0.5 * edge + 0.01);
     let keys = [
-        (0.0, Vec3::new(-0.13, 0.0, 0.005)),
-        (0.4, Vec3::new(-0.08, 0.0, 0.10)),
-        (0.8, Vec3::new(0.0, 0.0, 0.10)),
+        (0.0, Vec3::new(-half, 0.0, 0.005)),
+        (0.4, Vec3::new(-half + 0.05, 0.0, 0.10)),
+        (0.8, Vec3::new(-half + 0.13, 0.0, 0.10)),
     ];
     let mut gripper = moving("gripper", Geometry::Box { half: Vec3::new(0.002, 0.1, 0.002) }, &keys, d.mu);
     // It holds the mat by its nodes and touches nothing.
     gripper.shapes.clear();
     scene.bodies.push(gripper);
-    let size = Vec3::new(0.26, 0.26, 0.01);
+    let size = Vec3::new(edge, edge, 0.01);
     let mut mat = SoftBody::new("mat", shapes::block([cells, cells, 1], size), material(d, 1000.0));
     (mat.friction, mat.rigid_edges) = (d.mu, false);
-    let edge = NodeSelection::Box { min: Vec3::new(-0.131, -0.14, -1.0), max: Vec3::new(-0.129, 0.14, 1.0) };
-    scene.solids.push(mat.attached(edge, "gripper"));
+    let held =
+        NodeSelection::Box { min: Vec3::new(-half - 0.001, -y, -1.0), max: Vec3::new(-half + 0.001, y, 1.0) };
+    scene.solids.push(mat.attached(held, "gripper"));
     scene
 }
 

@@ -245,13 +245,17 @@ fn chebyshev(ctx: &mut Context) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
+/// θ is made smaller by this, and so many iterations are allowed, to see the answer itself.
+const END: f64 = 1e-3;
+const FINISHED: usize = 30_000;
+
 fn strategies(ctx: &mut Context) -> Result<Vec<Row>> {
-    let steps = ctx.pick(2, 4);
+    let steps = ctx.pick(3, 6);
     let mut rows = Vec::new();
     let mut table = Vec::new();
     for One { name, scene, warm_up, theta, gain, .. } in four(3, ctx.quick) {
         ctx.note(name);
-        let settings = |step_size: StepSize, recycle: usize| CondSettings {
+        let settings = |step_size: StepSize, recycle: usize, theta: f64| CondSettings {
             step_size,
             recycle,
             gain,
@@ -261,12 +265,16 @@ fn strategies(ctx: &mut Context) -> Result<Vec<Row>> {
             } else {
                 CondSettings::default().acceleration
             },
-            max_iterations: 3000,
+            max_iterations: if theta < 1e-6 { FINISHED } else { 3000 },
             ..CondSettings::default()
         };
+        let one = |name: &str, s, recycle, theta| Contestant::cond(name, settings(s, recycle, theta)).once();
         let mut all: Vec<Contestant> =
-            StepSize::ALL.into_iter().map(|s| Contestant::cond(s.name(), settings(s, 1))).collect();
-        all.push(Contestant::cond("frobenius recycled", settings(StepSize::Frobenius, 10)));
+            StepSize::ALL.into_iter().map(|s| one(s.name(), s, 1, theta)).collect();
+        let (kind, end) = (StepSize::Frobenius, END * theta);
+        all.push(one("frobenius recycled", kind, 10, theta));
+        all.push(one("frobenius, θ/1000", kind, 1, end));
+        all.push(one("frobenius recycled, θ/1000", kind, 10, end));
         look(&scene, warm_up, steps, &mut all)?;
         for c in &all {
             rows.push(Row::new(format!("{name}, {}: iterations", c.name), c.sum.iterations(), ""));
@@ -284,16 +292,23 @@ fn strategies(ctx: &mut Context) -> Result<Vec<Row>> {
                 csv_number(c.sum.internal_mn()),
             ]);
         }
-        let (fresh, old) = (&all[1], &all[all.len() - 1]);
-        let both = fresh.velocity().iter().zip(old.velocity());
-        let change = both.map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
-        rows.push(
-            Row::new(format!("{name}: what recycling changes over θ"), change / theta, "×")
-                .at_most(1.0)
-                .because(
+        let n = all.len();
+        for (fresh, old, what) in
+            [(&all[1], &all[n - 3], "stopped at θ"), (&all[n - 2], &all[n - 1], "finished, θ/1000")]
+        {
+            let both = fresh.velocity().iter().zip(old.velocity());
+            let change = both.map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+            let row = Row::new(format!("{name}, {what}: what recycling changes over θ"), change / theta, "×");
+            rows.push(if what.starts_with("finished") {
+                row.at_most(1.0)
+                    .because(format!("{:.0} iterations of at most {FINISHED}", old.sum.iterations()))
+            } else {
+                row.because(
                     "θ bounds an update and not an error: another W stops at another place within that error",
-                ),
-        );
+                )
+            });
+        }
+        let (fresh, old) = (&all[1], &all[n - 3]);
         let (fresh, old) = (&fresh.sum, &old.sum);
         let change = old.iterations() / fresh.iterations();
         rows.push(Row::new(format!("{name}: iterations recycled over fresh"), change, "×").at_most(1.5));

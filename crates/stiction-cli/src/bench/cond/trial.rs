@@ -36,6 +36,8 @@ pub struct Contestant {
     kept: isize,
     /// Solves the convex relaxation: internal forces are judged by its own answer.
     relaxed: bool,
+    /// Solves a step once, however short it is: what a solver keeps for some solves must not age by being timed.
+    once: bool,
     /// What it took and reached, summed over steps.
     pub sum: Score,
 }
@@ -131,6 +133,7 @@ impl Contestant {
             ready: false,
             kept: 0,
             relaxed: false,
+            once: false,
             sum: Score::default(),
         }
     }
@@ -151,6 +154,12 @@ impl Contestant {
         let mut all = Contestant::new(kind.name(), solvers::make_for_steps(kind, &settings));
         all.relaxed = kind == SolverKind::Apgd;
         all
+    }
+
+    /// Solves every step once.
+    pub fn once(mut self) -> Contestant {
+        self.once = true;
+        self
     }
 
     /// Velocities of its last answer.
@@ -180,7 +189,7 @@ impl Contestant {
     fn compete(&mut self, s: &Sample) {
         let guess = (self.v.clone(), self.lambda.clone());
         let (mut x, mut report, mut seconds) = self.solve(&s.problem, &s.before);
-        for _ in 0..if seconds < SHORT { REPEATS } else { 0 } {
+        for _ in 0..if seconds < SHORT && !self.once { REPEATS } else { 0 } {
             let time = seconds;
             (self.v, self.lambda) = guess.clone();
             (x, report, seconds) = self.solve(&s.problem, &s.before);

@@ -223,7 +223,7 @@ struct Limited {
 }
 
 /// Rounds in which overloaded points hand on what they cannot bear.
-const ROUNDS_OF_SHARING: usize = 40;
+const ROUNDS_OF_SHARING: usize = 200;
 /// Points may exceed their limit by this share: rounding where a body is held at the limit itself.
 const OVER: f64 = 1e-9;
 

@@ -329,7 +329,8 @@ impl SoftSolver {
                 return;
             }
             let guess = (&self.now.lambda[..], &self.now.u[..]);
-            let hand_on = bad < HANDING;
+            // Before the first step modes are those of another problem.
+            let hand_on = step > 0 && bad < HANDING;
             let changed = self.modes.choose(&self.island, guess.0, guess.1, (factor, softness), hand_on) > 0;
             self.preconditioner.patch(&mut self.island, &self.modes);
             if step < MASKED_STEPS {
