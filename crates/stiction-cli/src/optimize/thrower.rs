@@ -35,10 +35,9 @@ impl Thrower {
         scene.bodies.push(ball.with_friction(friction));
         let damping = ContactDamping::HuntCrossley(0.05);
         let settings = Settings { scheme: Bdf::Two, stiffness: 1e3, damping, ..Settings::default() };
-        let system =
-            System::new(scene.compile().map_err(|e| defect(e))?, settings, DT).map_err(|e| defect(e))?;
-        let params = ParamSet::new(&system, (0..3).map(|k| Param::Velocity(BALL, k)).collect())
-            .map_err(|e| defect(e))?;
+        let system = System::new(scene.compile().map_err(defect)?, settings, DT).map_err(defect)?;
+        let params =
+            ParamSet::new(&system, (0..3).map(|k| Param::Velocity(BALL, k)).collect()).map_err(defect)?;
         Ok(Thrower { system, params })
     }
 
