@@ -112,7 +112,7 @@ fn ladder(ctx: &mut Context, which: &str, mat: fn(Draw, usize) -> stiction::Scen
                 "smaller cells leave the cache, and their contacts change their modes more often (rows above)",
             ),
             ("COND, 50 iterations", _) => row.against("0.9997").at_most(1.05),
-            ("COND, θ = 1e-4" | "COND-E", false) => row.against("0.9997").at_most(1.05).because(
+            ("COND, θ = 1e-4" | "COND, θ per dof" | "COND-E", false) => row.against("0.9997").at_most(1.05).because(
                 "out of cache memory is slower than in it, which adds to the exponent",
             ),
             ("apgd", _) => row.against("1.470").at_least(1.25),

@@ -9,12 +9,11 @@ const SMALLEST_CHANGE: f64 = 1e-9;
 
 /// H_ii of each dof from its mass, the change of force Jᵀλ (impulse) and that of velocity between two iterates.
 pub fn secant(mass: &[f64], force_change: &[f64], velocity_change: &[f64], out: &mut Vec<f64>) {
-    let small: f64 = std::env::var("SMALL").map_or(SMALLEST_CHANGE, |s| s.parse().unwrap());
     let largest = velocity_change.iter().fold(0.0_f64, |m, d| m.max(d.abs()));
     out.clear();
     for k in 0..mass.len() {
         let du = velocity_change[k];
-        let c = if du.abs() > small * largest { force_change[k] / du } else { 0.0 };
+        let c = if du.abs() > SMALLEST_CHANGE * largest { force_change[k] / du } else { 0.0 };
         out.push(mass[k] - c.min(0.0));
     }
 }
