@@ -3,8 +3,12 @@
 use super::super::runs::broke;
 use super::super::{Context, Experiment, Row};
 use crate::failure::{Result, error};
+use crate::memory::held;
+use stiction::contact::Solution;
 use stiction::scene::contact_samples as scenes;
-use stiction::{Scene, SimSettings, Simulation, SolverKind};
+use stiction::solvers::ContactSolver;
+use stiction::solvers::cr::{ConjugateResidual, Method, Settings};
+use stiction::{Scene, SimSettings, Simulation, SolverKind, Vec3};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -14,10 +18,21 @@ pub const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
+/// Iterations after which every buffer is in use.
+const SOME: usize = 50;
+
 fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     // From the smallest to the largest: the system tells the peak of the process, which never falls.
-    rows.extend(measure("120 rings", &scenes::rings(120, 5e5), ("25,920", Some(25_920)), "17", 380.0)?);
+    let rings = scenes::rings(120, 5e5);
+    rows.extend(measure("120 rings", &rings, ("25,920", Some(25_920)), "17", 380.0)?);
+    // Until some of them touch.
+    let [cr, minres] = in_use(&rings, ctx.pick(5, 20))?;
+    rows.push(
+        Row::new("120 rings: all of a simulation, MINRES over CR", minres / cr, "×")
+            .against("the same")
+            .accept("within 5 %", (minres / cr - 1.0).abs() <= 0.05),
+    );
     if !ctx.quick {
         let pyramid = scenes::pyramid(7, 5e5);
         rows.extend(measure("pyramid", &pyramid, ("109,200", Some(109_200)), "17", 1800.0)?);
@@ -60,6 +75,29 @@ fn measure(
         None => rows.push(Row::remark("most memory of the process", "this system does not tell")),
     }
     Ok(rows)
+}
+
+/// Most memory in use by a scene after some steps, while CR and while MINRES solve the next problem [bytes].
+fn in_use(scene: &Scene, steps: usize) -> Result<[f64; 2]> {
+    let (stepped, all) = held(|| -> Result<Simulation> {
+        let model =
+            scene.compile().map_err(|e| error(format!("the experiment's scene: {e}"), "report this"))?;
+        let mut sim = Simulation::new(model, SimSettings::default());
+        for _ in 0..steps {
+            sim.step(5e-3).map_err(broke)?;
+        }
+        Ok(sim)
+    });
+    let sim = stepped?;
+    Ok([Method::Cr, Method::Minres].map(|method| {
+        let settings = Settings { method, max_iterations: SOME, ..Settings::paper() };
+        let mut x = Solution { v: sim.state().v.clone(), lambda: vec![Vec3::ZERO; sim.problem().contacts()] };
+        let solve = || {
+            let mut solver = ConjugateResidual::new(settings);
+            solver.solve(sim.problem(), &mut x, &mut ());
+        };
+        all.kept as f64 + held(solve).1.most as f64
+    }))
 }
 
 /// Peak of resident memory [MB], where the system has `/proc`.
