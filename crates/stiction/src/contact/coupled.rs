@@ -164,7 +164,8 @@ impl Coupled {
     }
 }
 
-fn root(parent: &mut [u32], mut k: u32) -> u32 {
+/// Root of the tree that `k` is part of; halves the paths on its way.
+pub(crate) fn root(parent: &mut [u32], mut k: u32) -> u32 {
     while parent[k as usize] != k {
         parent[k as usize] = parent[parent[k as usize] as usize];
         k = parent[k as usize];

@@ -3,6 +3,7 @@
 //! All parts share one system, one number of iterations and one length of steps, so that one that does not converge would spoil
 //! the answer of all others. With islands every part ends where it was best, and the step is solved when each has been.
 
+use crate::contact::coupled::root;
 use crate::solvers::newton::Iterate;
 use crate::solvers::newton::schur::Schur;
 
@@ -20,6 +21,9 @@ pub struct Islands {
     better: Vec<bool>,
     /// They are wanted and not found yet.
     due: bool,
+    /// Trees of blocks that rows couple, and the island of each root.
+    parent: Vec<u32>,
+    number: Vec<u32>,
 }
 
 impl Islands {
@@ -39,31 +43,26 @@ impl Islands {
 
     /// Finds what the rows of `s` couple.
     fn find(&mut self, s: &Schur<f64>) {
-        let mut ends = Vec::new();
-        s.mass.first_dofs(&mut ends);
-        let mut parent: Vec<u32> = (0..ends.len() as u32 - 1).collect();
-        fn root(parent: &mut [u32], mut i: u32) -> u32 {
-            while parent[i as usize] != i {
-                parent[i as usize] = parent[parent[i as usize] as usize];
-                i = parent[i as usize];
-            }
-            i
-        }
+        let blocks = s.mass.dofs().checked_sub(1).map_or(0, |last| s.mass.block_of(last) + 1);
+        let (parent, number) = (&mut self.parent, &mut self.number);
+        parent.clear();
+        parent.extend(0..blocks);
         for i in 0..s.j.rows() {
             let columns = s.j.row(i).0;
             let Some(&first) = columns.first() else { continue };
             let first = s.mass.block_of(first as usize);
             for c in columns {
-                let (a, b) = (root(&mut parent, first), root(&mut parent, s.mass.block_of(*c as usize)));
+                let (a, b) = (root(parent, first), root(parent, s.mass.block_of(*c as usize)));
                 parent[a.max(b) as usize] = a.min(b);
             }
         }
         // Numbered in the order of their first blocks; rows that move nothing belong to the first.
-        let mut number = vec![u32::MAX; parent.len()];
+        number.clear();
+        number.resize(parent.len(), u32::MAX);
         let mut count = 0;
         self.of_block.clear();
-        for b in 0..parent.len() as u32 {
-            let r = root(&mut parent, b) as usize;
+        for b in 0..blocks {
+            let r = root(parent, b) as usize;
             if number[r] == u32::MAX {
                 number[r] = count;
                 count += 1;
