@@ -28,7 +28,7 @@ pub const STIFF: Experiment = Experiment {
 /// Rings, steps, and how often methods are compared.
 fn pile(ctx: &Context, young: f64, few: bool) -> Result<(Run, usize)> {
     let small = if few { (24, 50, 2) } else { (12, 60, 5) };
-    let (count, steps, every) = ctx.pick(small, (40, 90, 10));
+    let (count, steps, every) = ctx.pick(small, (40, 90, 3));
     let methods = if ctx.quick && few { Methods::Fast } else { Methods::All };
     let plan = Plan { methods, errors: true, robust: !few, ..Plan::new(1e-3, steps, every) };
     Ok((run(ctx, &rings(count, young), &plan)?.1, every))

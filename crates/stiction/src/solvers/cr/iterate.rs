@@ -63,13 +63,15 @@ pub(super) struct Engine {
     /// All multipliers.
     pub(super) total: Vec<Vec3>,
     pub(super) before: Vec<Vec3>,
+    /// Velocities to return to.
+    kept: Vec<f64>,
     pub(super) r: Pair,
     /// z = C⁻¹ r, w = B z.
     pub(super) z: Pair,
     w: Pair,
     /// p, B p and C⁻¹ B p.
-    p: Pair,
-    bp: Pair,
+    pub(super) p: Pair,
+    pub(super) bp: Pair,
     q: Pair,
     pub(super) search: Search,
     /// zᵀ B z of the last step.
@@ -155,6 +157,7 @@ impl Engine {
             slack,
             signs: s.signs,
             angle: limits.angle,
+            sideways: limits.sideways,
             turn: s.turn,
             cone: s.cone,
         };
@@ -205,6 +208,10 @@ impl Engine {
             // Lines 12 and 13: evaluate where the step went towards the optimum.
             let interval = s.interval.of(self.limits.ratio(&self.r));
             let due = since >= if s.patient { interval.saturating_mul(patience.factor) } else { interval };
+            if due && self.is_near_answer(sys) && self.is_lawful_answer(sys, s) {
+                report.status = Status::Converged;
+                break;
+            }
             if alpha > 0.0 && due {
                 since = 0;
                 let how = strict(&self.limits, 0.0);
@@ -276,6 +283,13 @@ impl Engine {
         self.limits.momentum_ratio(&self.r.v) < 1.0
     }
 
+    /// Whether velocities and multipliers meet the yardstick, if the residual of the recurrence is right.
+    fn is_near_answer(&self, sys: &Saddle) -> bool {
+        self.limits.judges_answers()
+            && self.limits.momentum_ratio(&self.r.v) < 1.0
+            && self.limits.accepts(natural(sys, &self.conditioner.own, &self.y.v, &self.total))
+    }
+
     /// Whether multipliers that obey their laws would meet the yardstick of constraints.
     fn may_be_answer(&mut self, sys: &Saddle, s: &Settings) -> bool {
         self.before.clone_from(&self.total);
@@ -294,9 +308,21 @@ impl Engine {
         }
         self.before.clone_from(&self.total);
         obey_laws(sys, s, &mut self.total);
+        if self.is_answer(sys) {
+            return true;
+        }
+        // Multipliers that leave their cones by no more than the yardstick allows.
+        std::mem::swap(&mut self.total, &mut self.before);
+        if self.is_answer(sys) {
+            return true;
+        }
+        std::mem::swap(&mut self.total, &mut self.before);
+        self.kept.clone_from(&self.y.v);
+        self.settle(sys, s.max_iterations);
         let good = self.is_answer(sys);
         if !good {
             self.total.clone_from(&self.before);
+            self.y.v.copy_from_slice(&self.kept);
             self.refresh(sys);
             self.restart(sys, s);
         }
@@ -304,7 +330,7 @@ impl Engine {
     }
 
     /// r from scratch: one product with A.
-    fn refresh(&mut self, sys: &Saddle) {
+    pub(super) fn refresh(&mut self, sys: &Saddle) {
         sys.momentum(&self.y.v, &self.total, &mut self.r.v);
         self.counts.products += 1;
     }

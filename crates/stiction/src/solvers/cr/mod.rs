@@ -8,6 +8,7 @@
 //! | Alg. 1, lines 7–22 | [`ConjugateResidual`], `iterate.rs` |
 //! | Alg. 2 and 3, (12), (13), (16), (18) | `states.rs` |
 //! | contacts that contradict each other; not in the paper | `contradiction.rs` |
+//! | velocities of the multipliers found; not in the paper | `settle.rs` |
 //! | B y = d (20), r = r_u + r_c (3.5) | `system.rs` |
 //! | Diag, Full (22) | `precondition.rs` |
 //! | Z (3.4.1) | `similar.rs` |
@@ -32,6 +33,7 @@ mod iterate;
 mod minres;
 mod pair;
 mod precondition;
+mod settle;
 mod similar;
 pub mod staggered;
 mod states;
@@ -84,7 +86,8 @@ pub enum Turn {
     Fixed(f64),
     /// By |u_t|/(|u_t| + k S μ λ'): far where contacts slide fast, little where friction itself decides where they
     /// slide. A fixed share turns slow contacts to and fro for ever, because their velocity answers to a turn of the
-    /// force by W μ λ/|u_t| times its angle; k covers what S = diag(J A_d⁻¹ Jᵀ) lacks of W.
+    /// force by W μ λ/|u_t| times its angle; k covers what S = diag(J A_d⁻¹ Jᵀ) lacks of W, and is enlarged for contacts that turn to
+    /// and fro all the same.
     Damped(f64),
 }
 
@@ -151,7 +154,7 @@ pub struct Settings {
     pub method: Method,
     /// Share α_θ by which a sliding direction follows the sliding velocity.
     pub turn: Turn,
-    /// Directions nearer than this angle ε_θ are left alone [rad].
+    /// Directions nearer than this angle ε_θ are left alone [rad]; where the yardstick judges, those are that leave little of it.
     pub angle: f64,
     /// Most iterations.
     pub max_iterations: usize,
@@ -180,7 +183,8 @@ impl Settings {
         }
     }
 
-    /// Log₂ interval that grows where it does not help, α_θ by speed, ε_θ = 0.01° and the yardstick as the judge: the default.
+    /// Log₂ interval that grows where it does not help, α_θ by speed, and the yardstick as the judge, of
+    /// sliding directions too: the default.
     pub fn robust() -> Settings {
         Settings {
             stop: Stop::Yardstick { tolerance: Settings::TOLERANCE },
@@ -189,7 +193,8 @@ impl Settings {
             signs: Signs::Weighed,
             diagonal: Diagonal::Blocks,
             turn: Turn::Damped(3.0),
-            angle: 0.01_f64.to_radians(),
+            angle: 0.0,
+            max_iterations: 60_000,
             ..Settings::paper()
         }
     }

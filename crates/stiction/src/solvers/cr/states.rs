@@ -29,12 +29,20 @@ struct Constraint {
     slide: Vec3,
     /// λ of the last friction update, for the moving average; λ' is its mean with the present one.
     last: f64,
+    /// Signed sine of the last turn of δ that was asked for, and by how much turns are damped (see [`Turn::Damped`]).
+    turn: f64,
+    damping: f64,
     /// How often it gave way to others that it contradicted.
     gave_way: u8,
 }
 
 /// What gave way this often, and acts again, does not do so once more: another one has to.
 const MOST_WAYS: u8 = 2;
+
+/// How damping of turns is learnt.
+const MORE_DAMPING: f64 = 2.0;
+const LESS_DAMPING: f64 = 0.8;
+const MOST_DAMPING: f64 = 100.0;
 
 /// All states, as masks of the unknown rows and values of the others.
 #[derive(Clone, Debug, Default)]
@@ -80,6 +88,8 @@ pub(super) struct Strictness {
     pub signs: Signs,
     /// Sine of ε_θ.
     pub angle: f64,
+    /// Natural maps of sideways sliding up to this size are left [m/s].
+    pub sideways: f64,
     /// α_θ.
     pub turn: Turn,
     pub cone: Cone,
@@ -375,17 +385,35 @@ impl Constraint {
         let mean = 0.5 * (self.last + lambda.x).max(0.0);
         self.last = lambda.x.max(0.0);
         let (toward, speed) = (unit(u), slip.length());
-        if speed > how.least && toward.dot(self.slide) > 0.0 && toward.cross(self.slide).length() > how.angle
-        {
-            let share = how.turn.share(speed, own_t * mu * mean);
+        let (turn, response) = (self.slide.cross(toward).x, own_t * mu * mean);
+        // The part of the natural map that is across the friction force.
+        let sideways = turn.abs() * speed * response / (speed + response).max(f64::MIN_POSITIVE);
+        let turns = speed > how.least
+            && toward.dot(self.slide) > 0.0
+            && turn.abs() > how.angle
+            && sideways > how.sideways;
+        if turns {
+            self.learn_damping(turn);
+            let share = how.turn.share(speed, self.damping * response);
             self.slide = (self.slide + (toward - self.slide) * share).normalize_or_zero();
         }
         let new = self.slide * (-mu * mean);
         // What is postponed is the whole way to μ λ δ: the average goes half of it, and would leave twice ε₂.
         let whole = self.slide * (-mu * lambda.x.max(0.0));
-        let change = own_t * (whole - force).length().max((new - force).length());
+        let mut change = own_t * (whole - force).length().max((new - force).length());
+        if turns && how.sideways > 0.0 {
+            // Nor is a turn, however little of it is taken at once.
+            change = change.max(sideways);
+        }
         (lambda.y, lambda.z) = (new.y, new.z);
         change
+    }
+
+    /// Turns to and fro are damped more, those that go on less.
+    fn learn_damping(&mut self, turn: f64) {
+        let factor = if turn * self.turn < 0.0 { MORE_DAMPING } else { LESS_DAMPING };
+        self.damping = (self.damping * factor).clamp(1.0, MOST_DAMPING);
+        self.turn = turn;
     }
 
     /// Friction on a pyramid: each axis has bounds ±μ λ' of its own.
@@ -427,4 +455,29 @@ fn way_to_cone(mu: f64, l: Vec3, way: Vec3) -> f64 {
 /// Unit vector of the tangential part; zero where there is none.
 fn unit(u: Vec3) -> Vec3 {
     Vec3::new(0.0, u.y, u.z).normalize_or_zero()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_to_and_fro_are_damped_until_they_go_on() {
+        let mut c = Constraint::default();
+        c.learn_damping(0.1);
+        let first = c.damping;
+        for k in 0..4 {
+            c.learn_damping(if k % 2 == 0 { -0.1 } else { 0.1 });
+        }
+        let most = c.damping;
+        assert_eq!(most, first * MORE_DAMPING.powi(4));
+        for _ in 0..2 {
+            c.learn_damping(0.05);
+        }
+        assert!((c.damping - most * LESS_DAMPING * LESS_DAMPING).abs() < 1e-12);
+        for _ in 0..100 {
+            c.learn_damping(0.01);
+        }
+        assert_eq!(c.damping, first);
+    }
 }

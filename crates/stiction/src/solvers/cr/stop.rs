@@ -48,8 +48,9 @@ pub(super) struct Limits {
     pub update: f64,
     /// Share of its tolerance that the momentum residual may have.
     pub balance: f64,
-    /// Sliding directions nearer than this are left alone: the sine of ε_θ.
+    /// Sliding directions nearer than this are left alone, the sine of ε_θ; or where they leave less of the natural map [m/s].
     pub angle: f64,
+    pub sideways: f64,
     /// 1/(m Σm) of each dof.
     weight: Vec<f64>,
     largest_gradient: f64,
@@ -60,8 +61,6 @@ pub(super) struct Limits {
 
 /// Share of the tolerance within which rows and postponed changes stay, so that their sum does.
 const SHARE: f64 = 0.25;
-/// Largest angle between sliding and friction, in tolerances [rad]: friction changes velocities by much less than V.
-const ANGLE: f64 = 100.0;
 /// Gradients this small against the largest one mean a local minimum.
 const FLAT: f64 = 1e-13;
 /// Momentum errors of this share of b are those of rounding; they count where nothing moves, so that there is no velocity scale.
@@ -72,7 +71,7 @@ const LIGHT: f64 = 1e-6;
 impl Limits {
     pub fn set(&mut self, s: &Settings, scales: Scales, sys: &Saddle, conditioner: &Conditioner) {
         self.stop = Some(s.stop);
-        self.angle = s.angle.sin();
+        (self.angle, self.sideways) = (s.angle.sin(), 0.0);
         self.h = scales.h;
         self.largest_gradient = 0.0;
         self.set_weights(sys);
@@ -101,7 +100,7 @@ impl Limits {
             Stop::Yardstick { tolerance } => {
                 self.row = SHARE * tolerance * self.scale;
                 self.least = SHARE * tolerance * self.scale;
-                self.angle = self.angle.min(ANGLE * tolerance);
+                (self.angle, self.sideways) = (0.0, SHARE * tolerance * self.scale);
             }
         }
         self.update = self.least;
@@ -134,7 +133,7 @@ impl Limits {
     pub fn tighten(&mut self) {
         self.row *= 0.2;
         self.least *= 0.2;
-        self.angle *= 0.2;
+        self.sideways *= 0.2;
         self.tighten_balance();
     }
 
