@@ -391,7 +391,7 @@ impl Constraint {
         let turns = speed > how.least
             && toward.dot(self.slide) > 0.0
             && turn.abs() > how.angle
-            && sideways > how.sideways;
+            && sideways >= how.sideways;
         if turns {
             self.learn_damping(turn);
             let share = how.turn.share(speed, self.damping * response);
