@@ -73,9 +73,10 @@ pub struct Run {
     /// Their time on the processor [s].
     pub seconds: [Vec<f64>; 5],
     pub unsolved: [usize; 5],
-    /// Errors of CR Full: of the compared problems, and of every step (`Plan::errors`).
+    /// Errors of CR Full: of the compared problems, and of every step (`Plan::errors`), with the iterations of these.
     pub errors: Vec<Errors>,
     pub all_errors: Vec<Errors>,
+    pub all_iterations: Vec<f64>,
     /// Natural map of CR Full as printed [m/s]; of the robust settings, with their iterations and 1 where they converged.
     pub natural: Vec<f64>,
     pub robust: Vec<[f64; 3]>,
@@ -135,7 +136,9 @@ pub fn run(ctx: &Context, scene: &Scene, plan: &Plan) -> Result<(Simulation, Run
                 compare(p, &guess, plan, &mut out)
             } else {
                 let mut answer = guess;
-                full(p, &mut answer).1
+                let (report, e) = full(p, &mut answer);
+                out.all_iterations.push(report.iterations as f64);
+                e
             };
             out.all_errors.push(e);
         }
@@ -207,7 +210,9 @@ fn compare(p: &ContactProblem, guess: &Solution, plan: &Plan, out: &mut Run) -> 
     answer.clone_from(guess);
     let watch = Stopwatch::start();
     let (report, e) = full(p, &mut answer);
+    let iterations = report.iterations as f64;
     note(4, report, watch.elapsed());
+    out.all_iterations.push(iterations);
     out.natural.push(measure(p, &answer).natural);
     if plan.robust {
         answer.clone_from(guess);

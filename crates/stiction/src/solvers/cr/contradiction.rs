@@ -67,9 +67,9 @@ impl Engine {
     ///
     /// A group is what has a residual of its own and is nearly the same; where no such group contradicts itself, what shares nodes.
     /// Groups do not know of each other.
-    pub(super) fn resolve_contradictions(&mut self, sys: &Saddle, preconditioner: Preconditioner) -> bool {
+    pub(super) fn resolve_contradictions(&mut self, sys: &Saddle) -> bool {
         let mut s = std::mem::take(&mut self.search);
-        let sign = if preconditioner == Preconditioner::Full { 1.0 } else { -1.0 };
+        let sign = if self.conditioner.kind == Preconditioner::Full { 1.0 } else { -1.0 };
         s.way.clear();
         s.way.extend(self.z.l.iter().map(|z| sign * *z));
         s.push.clear();

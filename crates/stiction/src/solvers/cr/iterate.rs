@@ -1,9 +1,10 @@
 //! Algorithm 1, lines 7 to 22: preconditioned conjugate residuals with constraints that change state.
 
+use super::best::Best;
 use super::contradiction::{Search, Stall};
 use super::minres::Minres;
 use super::pair::Pair;
-use super::precondition::Conditioner;
+use super::precondition::{Conditioner, Preconditioner};
 use super::states::{States, Strictness};
 use super::stop::{Limits, Scales, largest, natural};
 use super::system::Saddle;
@@ -74,6 +75,7 @@ pub(super) struct Engine {
     pub(super) bp: Pair,
     q: Pair,
     pub(super) search: Search,
+    pub(super) best: Best,
     /// zᵀ B z of the last step.
     zw: f64,
     h: f64,
@@ -148,9 +150,11 @@ impl Engine {
             report.velocity = natural(sys, &self.conditioner.own, v, lambda) / self.limits.scale;
             return report;
         }
-        self.states.start(sys, s.cone, &mut self.y.l);
-        self.total.clear();
-        self.total.extend(self.y.l.iter().zip(&self.states.fixed).map(|(l, f)| *l + *f));
+        self.begin(sys, s);
+        let judges = self.limits.judges_answers();
+        if judges {
+            self.begin_best(sys);
+        }
         let strict = |limits: &Limits, slack: f64| Strictness {
             least: limits.least,
             update: limits.update,
@@ -161,8 +165,6 @@ impl Engine {
             turn: s.turn,
             cone: s.cone,
         };
-        self.refresh(sys);
-        self.restart(sys, s);
         let (mut since, mut tightened, mut fresh, mut restarted) = (0, 0, true, true);
         let (mut patience, mut stall) = (Patience::default(), Stall::default());
         report.status = Status::Budget;
@@ -208,9 +210,17 @@ impl Engine {
             // Lines 12 and 13: evaluate where the step went towards the optimum.
             let interval = s.interval.of(self.limits.ratio(&self.r));
             let due = since >= if s.patient { interval.saturating_mul(patience.factor) } else { interval };
-            if due && self.is_near_answer(sys) && self.is_lawful_answer(sys, s) {
-                report.status = Status::Converged;
-                break;
+            if due && judges {
+                let error = self.look(sys);
+                if error <= 1.0 && self.is_lawful_answer(sys, s) {
+                    report.status = Status::Converged;
+                    break;
+                }
+                if self.ran_off(error) && self.conditioner.kind == Preconditioner::Full {
+                    self.go_back(sys, s);
+                    (since, restarted, stall) = (0, true, Stall::default());
+                    continue;
+                }
             }
             if alpha > 0.0 && due {
                 since = 0;
@@ -223,7 +233,7 @@ impl Engine {
                 }
             }
             if s.signs == Signs::Weighed && stall.is_due(self.limits.ratio(&self.r), self.counts.iterations) {
-                if self.resolve_contradictions(sys, s.preconditioner) {
+                if self.resolve_contradictions(sys) {
                     self.restart(sys, s);
                     (since, restarted, stall) = (0, true, Stall::default());
                     continue;
@@ -243,9 +253,13 @@ impl Engine {
             self.direction(sys, s);
         }
         (self.counts.active, self.counts.slipping) = self.states.count();
-        if report.status == Status::Budget && self.limits.judges_answers() && self.is_lawful_answer(sys, s) {
+        if report.status == Status::Budget && judges {
             // What ran out of steps may be good enough all the same.
-            report.status = Status::Converged;
+            if self.is_lawful_answer(sys, s) {
+                report.status = Status::Converged;
+            } else {
+                self.end_with_best(sys);
+            }
         }
         report.iterations = self.counts.iterations;
         report.velocity = natural(sys, &self.conditioner.own, &self.y.v, &self.total) / self.limits.scale;
@@ -274,6 +288,14 @@ impl Engine {
         self.y.l.copy_from_slice(lambda);
     }
 
+    /// States of the multipliers in `y`, and the first direction.
+    pub(super) fn begin(&mut self, sys: &Saddle, s: &Settings) {
+        self.states.start(sys, s.cone, &mut self.y.l);
+        self.sum_up();
+        self.refresh(sys);
+        self.restart(sys, s);
+    }
+
     /// Whether velocities and multipliers meet the yardstick; `r` is scratch.
     fn is_answer(&mut self, sys: &Saddle) -> bool {
         if !self.limits.accepts(natural(sys, &self.conditioner.own, &self.y.v, &self.total)) {
@@ -281,13 +303,6 @@ impl Engine {
         }
         self.refresh(sys);
         self.limits.momentum_ratio(&self.r.v) < 1.0
-    }
-
-    /// Whether velocities and multipliers meet the yardstick, if the residual of the recurrence is right.
-    fn is_near_answer(&self, sys: &Saddle) -> bool {
-        self.limits.judges_answers()
-            && self.limits.momentum_ratio(&self.r.v) < 1.0
-            && self.limits.accepts(natural(sys, &self.conditioner.own, &self.y.v, &self.total))
     }
 
     /// Whether multipliers that obey their laws would meet the yardstick of constraints.

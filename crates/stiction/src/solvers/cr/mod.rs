@@ -9,6 +9,7 @@
 //! | Alg. 2 and 3, (12), (13), (16), (18) | `states.rs` |
 //! | contacts that contradict each other; not in the paper | `contradiction.rs` |
 //! | velocities of the multipliers found; not in the paper | `settle.rs` |
+//! | iterates that run off; not in the paper | `best.rs` |
 //! | B y = d (20), r = r_u + r_c (3.5) | `system.rs` |
 //! | Diag, Full (22) | `precondition.rs` |
 //! | Z (3.4.1) | `similar.rs` |
@@ -26,6 +27,7 @@
 //! is as large as its violation, since no multiplier jumps with it. The preset [`Settings::robust`] adds what reaching
 //! the yardstick takes.
 
+mod best;
 pub mod complementarity;
 mod contradiction;
 pub mod ica;

@@ -30,7 +30,7 @@ pub enum Diagonal {
 /// The preconditioner of one solve.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Conditioner {
-    kind: Preconditioner,
+    pub(super) kind: Preconditioner,
     /// A_d⁻¹, block after block, row-major.
     inverse: Vec<f64>,
     start: Vec<usize>,

@@ -168,6 +168,14 @@ impl Limits {
         }
     }
 
+    /// A natural map [m/s] in tolerances of the yardstick.
+    pub fn natural_ratio(&self, natural: f64) -> f64 {
+        match self.stop {
+            Some(Stop::Yardstick { tolerance }) => natural / (tolerance * self.scale),
+            _ => f64::INFINITY,
+        }
+    }
+
     /// Whether a natural map [m/s] is within the tolerance of constraints.
     pub fn accepts_natural(&self, natural: f64) -> bool {
         match self.stop {
