@@ -257,7 +257,8 @@ impl Motion {
         for (c, contact) in self.held.iter().enumerate() {
             let i = 3 * c;
             let mut arms = [Vec3::ZERO; 2];
-            let (gap, slip) = match contact.parts.filter(|_| self.plain) {
+            let parts = contact.parts.as_ref().filter(|_| self.plain);
+            let (gap, slip) = match parts {
                 Some(parts) => {
                     let look = |k: usize| parts[k].moved(contact.start[k], &self.bodies, &self.there.q);
                     let [(a, arm_a), (b, arm_b)] = [look(0), look(1)];
@@ -289,7 +290,7 @@ impl Motion {
             // The force as the momentum balance has it.
             let literal = settings.derivative == Derivative::Literal;
             let force = std::array::from_fn(|k| if literal { s.scale[i + k] * lambda[k] } else { lambda[k] });
-            match contact.parts.filter(|_| self.plain) {
+            match parts {
                 Some(parts) => {
                     let f = contact.frame.transpose() * Vec3::from_array(force);
                     parts[0].push(arms[0], -f, &mut s.g);
