@@ -131,9 +131,17 @@ fn cantilever_scene(load: f64, count: usize) -> Scene {
     scene
 }
 
-/// Deflection of the tip over time, its mean over the last quarter (implicit Euler damps the swing), and the largest motion across
-/// the plane of the load at the end.
-fn cantilever(newton: NewtonSettings, count: usize, steps: usize) -> Result<(Vec<(f64, f64)>, f64, f64)> {
+/// How a cantilever moved.
+struct Sag {
+    /// Deflection of the tip over time.
+    curve: Vec<(f64, f64)>,
+    /// Its mean over the last quarter: implicit Euler damps the swing.
+    tip: f64,
+    /// Largest motion across the plane of the load at the end [m].
+    across: f64,
+}
+
+fn cantilever(newton: NewtonSettings, count: usize, steps: usize) -> Result<Sag> {
     let mut sim = Steps::new(&cantilever_scene(LOAD, count), stepping(newton))?;
     let mut curve = Vec::new();
     for _ in 0..steps {
@@ -145,9 +153,9 @@ fn cantilever(newton: NewtonSettings, count: usize, steps: usize) -> Result<(Vec
         curve.push((sim.state.t, -pose.transform_point(Vec3::new(0.5 * LENGTH, 0.0, 0.0)).z));
     }
     let tail = &curve[curve.len() - curve.len() / 4 - 1..];
-    let sag = tail.iter().map(|p: &(f64, f64)| p.1).sum::<f64>() / tail.len() as f64;
+    let tip = tail.iter().map(|p: &(f64, f64)| p.1).sum::<f64>() / tail.len() as f64;
     let across = sim.state.q.chunks_exact(7).fold(0.0_f64, |m, q| m.max(q[1].abs()));
-    Ok((curve, sag, across))
+    Ok(Sag { curve, tip, across })
 }
 
 fn statics(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
@@ -174,7 +182,7 @@ fn statics(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
         }
         let count = if name == SHORT { 12 } else { SEGMENTS };
         let closed = closed_form(LOAD, count);
-        let (curve, sag, across) = cantilever(newton, count, steps)?;
+        let Sag { curve, tip: sag, across } = cantilever(newton, count, steps)?;
         plot.add(name, Mark::Line, curve);
         table.push(vec![name.into(), csv_number(sag), csv_number(closed)]);
         let off = (sag / closed - 1.0).abs();
