@@ -159,7 +159,7 @@ fn beam_steps(ctx: &mut Context, (steps, n): (usize, usize), how: &str, rows: &m
     let same = format!(
         "for segments of 3 g r = 1 m/N is only {apart:.0} times what their mass asks for, and 40 iterations are fewer than the 48 \
          rows of bending in one plane (NSN-F7), so that the joints decide; with forces a million times larger and the same motion \
-         the identity fails (rows below)"
+         the identity solves far fewer steps, effective mass as many (rows below)"
     );
     let (lower, fewer) = (median_identity >= 10.0 * median_full, 2.0 * identity_share <= full_share);
     if given {
