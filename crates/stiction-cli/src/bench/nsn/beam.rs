@@ -26,37 +26,51 @@ const HALF: f64 = 0.01;
 const MASS: f64 = 0.003;
 /// Bending stiffness of a joint [N·m/rad].
 const STIFFNESS: f64 = 250.0;
-/// Why the published preconditioner does not hold the cantilever.
-const DIAGONAL: &str = "the first system, from rest, 50 iterations solve (row below); in the steps after it the beam still sags \
-     until joints are far apart, and there PCR with the diagonal stalls (NSN-F11, beam, unsolved). 400 iterations hold it, \
-     and incomplete factors hold it with one; a load of 0.02 N instead of 2 N does not help";
-/// The published iterations with carried multipliers.
+/// Why fifty cold iterations with the published preconditioner do not hold the cantilever.
+const DIAGONAL: &str = "bending in the plane of the load couples 3 × 15 rows, which conjugate residuals end in 45 iterations, \
+     or about 50 with rounding (rows below): the whole budget, in every cold step anew. Where they end, their polynomial is \
+     huge on the modes across the plane, and lifts rounding there until all 90 rows count (motion across: rows below); MINRES does \
+     the same. And the joints give by only 6e-4 of what free segments would (2 n I/(k h²)), so that 2 % asks for residuals of \
+     1e-5. 33 rows of twelve bodies are held, and fifteen joints by 100 iterations or with carried multipliers";
+/// The published iterations, with carried multipliers, and on a shorter beam.
+const COLD: &str = "PCR 6×50";
 const WARM: &str = "PCR 6×50, warm";
+const SHORT: &str = "PCR 6×50, 12 bodies";
 /// Load at the tip [N].
 const LOAD: f64 = 2.0;
 
-/// The beam along x from `x0`, its first segment held by `holder`.
-fn beam(scene: &mut Scene, x0: f64, z: f64, holder: &str) {
-    for k in 0..SEGMENTS {
+/// A beam of `count` segments along x at height `z`, with `times` the given masses and stiffness. Its first segment is joined to
+/// `holder`, or held where there is none.
+fn beam(scene: &mut Scene, count: usize, z: f64, times: f64, holder: Option<&str>) {
+    for k in 0..count {
         let half = Vec3::new(0.5 * LENGTH * 0.98, HALF, HALF);
         let body = Body::new(format!("segment {k}"), Geometry::Box { half })
-            .at(x0 + (k as f64 + 0.5) * LENGTH, 0.0, z)
-            .with_mass(MASS)
+            .at((k as f64 + 0.5) * LENGTH, 0.0, z)
+            .with_mass(times * MASS)
             .with_friction(0.3);
-        scene.bodies.push(body);
-        let at = Vec3::new(x0 + k as f64 * LENGTH, 0.0, z);
-        let before = if k == 0 { holder.to_string() } else { format!("segment {}", k - 1) };
+        scene.bodies.push(if k == 0 && holder.is_none() { body.fixed() } else { body });
+        let at = Vec3::new(k as f64 * LENGTH, 0.0, z);
+        let before = match (k, holder) {
+            (0, None) => continue,
+            (0, Some(holder)) => holder.to_string(),
+            _ => format!("segment {}", k - 1),
+        };
         let mut joint = Joint::new(format!("joint {k}"), JointKind::Ball, before, format!("segment {k}"))
             .at(at)
             .about(Vec3::X);
-        joint.springs.bend = Some(Spring::new(STIFFNESS, 0.0));
-        joint.springs.twist = Some(Spring::new(STIFFNESS, 0.0));
+        joint.springs.bend = Some(Spring::new(times * STIFFNESS, 0.0));
+        joint.springs.twist = Some(Spring::new(times * STIFFNESS, 0.0));
         scene.joints.push(joint);
     }
 }
 
 /// The beam is carried into a slot that is a little higher than it: the mouth is 2 mm off.
 pub fn insertion() -> Scene {
+    insertion_of(1.0)
+}
+
+/// The same with `times` the masses and stiffness: it moves alike, and all forces are so many times larger.
+pub fn insertion_of(times: f64) -> Scene {
     let mut scene = Scene { gravity: Vec3::new(0.0, 0.0, -9.81), ..Scene::default() };
     let at = |x: f64, z: f64| Pose::from_translation(Vec3::new(x, 0.0, z));
     let mut gripper = Body::new("gripper", Geometry::Box { half: Vec3::splat(0.01) }).at(-0.02, 0.0, 0.3);
@@ -65,7 +79,7 @@ pub fn insertion() -> Scene {
         ease: Ease::Smooth,
     };
     scene.bodies.push(gripper);
-    beam(&mut scene, 0.0, 0.3, "gripper");
+    beam(&mut scene, SEGMENTS, 0.3, times, Some("gripper"));
     // Two jaws with 1 mm of play; the slot is 2 mm lower than the beam.
     let mouth = SEGMENTS as f64 * LENGTH + 0.02;
     for (k, side) in [1.0, -1.0].into_iter().enumerate() {
@@ -94,26 +108,20 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Deflection of the tip of the chain under a load: each joint turns by M/k (and by the weight of what it carries).
-pub fn closed_form(load: f64) -> f64 {
-    let joints = (0..SEGMENTS).map(|k| (SEGMENTS - k) as f64 * LENGTH);
+/// Deflection of the tip of a chain of `count` bodies under a load: each joint turns by M/k (and by the weight of what it
+/// carries).
+fn closed_form(load: f64, count: usize) -> f64 {
+    let joints = (1..count).map(|k| (count - k) as f64 * LENGTH);
     let weight = |x: f64| 0.5 * x * (x / LENGTH) * MASS * 9.81;
     joints.map(|x| (load * x + weight(x)) / STIFFNESS * x).sum()
 }
 
-/// The beam held by a wall, with a load at its tip.
-pub fn cantilever_scene(load: f64) -> Scene {
+/// A beam of `count` bodies, of which the first is held, with a load at its tip.
+fn cantilever_scene(load: f64, count: usize) -> Scene {
     let mut scene = Scene { gravity: Vec3::new(0.0, 0.0, -9.81), ..Scene::default() };
-    scene
-        .bodies
-        .push(Body::new("wall", Geometry::Box { half: Vec3::splat(0.01) }).fixed().at(-0.02, 0.0, 0.0));
-    beam(&mut scene, 0.0, 0.0, "wall");
-    for b in &mut scene.bodies {
-        b.shapes.iter_mut().for_each(|s| s.geometry = Geometry::Sphere { radius: 1e-3 });
-    }
-    let tip = format!("segment {}", SEGMENTS - 1);
+    beam(&mut scene, count, 0.0, 1.0, None);
     scene.forces.push(Force {
-        target: tip,
+        target: format!("segment {}", count - 1),
         force: Vec3::new(0.0, 0.0, -load),
         torque: Vec3::ZERO,
         at: Some(Vec3::new(0.5 * LENGTH, 0.0, 0.0)),
@@ -123,32 +131,44 @@ pub fn cantilever_scene(load: f64) -> Scene {
     scene
 }
 
-/// Deflection of the tip over time, and its mean over the last quarter: implicit Euler damps the swing.
-fn cantilever(newton: NewtonSettings, load: f64, steps: usize) -> Result<(Vec<(f64, f64)>, f64)> {
-    let mut sim = Steps::new(&cantilever_scene(load), stepping(newton))?;
+/// How a cantilever moved.
+struct Sag {
+    /// Deflection of the tip over time.
+    curve: Vec<(f64, f64)>,
+    /// Its mean over the last quarter: implicit Euler damps the swing.
+    tip: f64,
+    /// Largest motion across the plane of the load at the end [m].
+    across: f64,
+}
+
+fn cantilever(newton: NewtonSettings, count: usize, steps: usize) -> Result<Sag> {
+    let mut sim = Steps::new(&cantilever_scene(LOAD, count), stepping(newton))?;
     let mut curve = Vec::new();
     for _ in 0..steps {
         if sim.step(H).is_err() {
             break;
         }
-        let pose = sim.state.rigid_pose(7 * (SEGMENTS - 1));
+        // The first body is no part of the state.
+        let pose = sim.state.rigid_pose(7 * (count - 2));
         curve.push((sim.state.t, -pose.transform_point(Vec3::new(0.5 * LENGTH, 0.0, 0.0)).z));
     }
     let tail = &curve[curve.len() - curve.len() / 4 - 1..];
-    let sag = tail.iter().map(|p: &(f64, f64)| p.1).sum::<f64>() / tail.len() as f64;
-    Ok((curve, sag))
+    let tip = tail.iter().map(|p: &(f64, f64)| p.1).sum::<f64>() / tail.len() as f64;
+    let across = sim.state.q.chunks_exact(7).fold(0.0_f64, |m, q| m.max(q[1].abs()));
+    Ok(Sag { curve, tip, across })
 }
 
 fn statics(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
-    let closed = closed_form(LOAD);
-    let steps = ctx.pick(60, 240);
+    let steps = ctx.pick(120, 240);
     let mut table = Vec::new();
     let mut plot = Plot::new("Cantilever under a tip load", "t [s]", "deflection [m]");
     use PreconditionerKind::{BlockDiagonal, Diagonal, IncompleteCholesky};
     for (name, method, l, kind) in [
-        ("PCR 6×50", LinearMethod::ConjugateResidual, 50, Diagonal),
+        (COLD, LinearMethod::ConjugateResidual, 50, Diagonal),
         (WARM, LinearMethod::ConjugateResidual, 50, Diagonal),
-        ("PCR 6×400", LinearMethod::ConjugateResidual, 400, Diagonal),
+        (SHORT, LinearMethod::ConjugateResidual, 50, Diagonal),
+        ("PCR 6×100", LinearMethod::ConjugateResidual, 100, Diagonal),
+        ("MINRES 6×50", LinearMethod::Minres, 50, Diagonal),
         ("PCR 6×50, blocks", LinearMethod::ConjugateResidual, 50, BlockDiagonal),
         ("PCR 6×50, incomplete factors", LinearMethod::ConjugateResidual, 50, IncompleteCholesky),
         ("direct 6×1", LinearMethod::Llt, 0, Diagonal),
@@ -160,29 +180,32 @@ fn statics(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
         if name == WARM {
             newton.start = Start::Warm;
         }
-        let (curve, sag) = cantilever(newton, LOAD, steps)?;
+        let count = if name == SHORT { 12 } else { SEGMENTS };
+        let closed = closed_form(LOAD, count);
+        let Sag { curve, tip: sag, across } = cantilever(newton, count, steps)?;
         plot.add(name, Mark::Line, curve);
         table.push(vec![name.into(), csv_number(sag), csv_number(closed)]);
         let off = (sag / closed - 1.0).abs();
         let row = Row::new(format!("{name}: deflection of the tip"), sag, "m")
             .against(format!("{closed:.5} m (chain of springs)"));
-        rows.push(match method {
-            LinearMethod::ConjugateResidual if l == 50 && kind != BlockDiagonal => {
-                let row = row.accept("within 2 %", off <= 0.02);
-                if off <= 0.02 { row } else { row.because(DIAGONAL) }
+        rows.push(match name {
+            COLD if off > 0.02 => row.accept("within 2 %", false).because(DIAGONAL),
+            COLD | WARM | SHORT | "PCR 6×50, incomplete factors" | "direct 6×1" => {
+                row.accept("within 2 %", off <= 0.02)
             }
-            LinearMethod::Llt => row.accept("within 2 %", off <= 0.02),
-            LinearMethod::Jacobi => row.accept("off by more than 30 %", off > 0.3 || off.is_nan()),
+            "Jacobi 6×50" => row.accept("off by more than 30 %", off > 0.3 || off.is_nan()),
             _ => row,
         });
+        if [COLD, SHORT, "PCR 6×100"].contains(&name) {
+            rows.push(Row::new(format!("{name}: motion across the plane of the load"), across, "m"));
+        }
     }
-    // What fifty iterations can do on the first system of the run, from rest.
-    let mut first =
-        Steps::new(&cantilever_scene(LOAD), stepping(paper(0, LinearMethod::ConjugateResidual, 50)))?;
+    // What PCR leaves of the second system of the first step, when the beam is no longer straight.
+    let mut first = Steps::new(&cantilever_scene(LOAD, SEGMENTS), stepping(paper(1, LinearMethod::Llt, 0)))?;
     first.step(H)?;
-    for (kind, name) in [(Diagonal, "diagonal"), (IncompleteCholesky, "incomplete factors")] {
-        let left = residual_left(&first, kind, 50);
-        let what = format!("PCR, {name}: residual of the first system left after 50 iterations");
+    for iterations in [45, 50, 64] {
+        let left = residual_left(&first, Diagonal, iterations);
+        let what = format!("PCR, diagonal: residual of the second system left after {iterations} iterations");
         rows.push(Row::new(what, left, "of the first"));
     }
     ctx.csv("cantilever", &["case", "deflection_m", "closed_m"], &table)?;

@@ -8,9 +8,10 @@ use crate::clock::Stopwatch;
 use crate::failure::Result;
 use crate::output::csv_number;
 use crate::svg::{Mark, Plot, Scale};
+use stiction::coords::{BodyId, ShapeId};
 use stiction::elastic::{Law, Material};
 use stiction::mesh::shapes;
-use stiction::scene::SoftBody;
+use stiction::scene::{Owner, SoftBody};
 use stiction::solvers::newton::{
     LinearMethod, LinearSettings, NewtonSettings, PreconditionerKind, Start, SystemForm,
 };
@@ -38,14 +39,14 @@ type Case = (&'static str, Scene, usize, usize, usize, &'static str);
 fn cases(quick: bool) -> Vec<Case> {
     vec![
         ("heavy stack", stack::cubes().0, 20, 6, 20, "(not in the table)"),
-        ("arch", arch::scene(), 20, 6, 20, "20 bodies, 0 joints, 0 tets, 134 contacts, N 6, L 20"),
+        ("arch", arch::scene(), 20, 6, 20, "20 bodies, 0 joints, 0 tets, 134 contacts (134), N 6, L 20"),
         (
             "beam",
             beam::insertion(),
             60,
             6,
             50,
-            "42 bodies, 42 joints, 0 tets, 300 contacts, N 6, L 50 (with the arm)",
+            "42 bodies, 42 joints, 0 tets, 300 contacts (300), N 6, L 50 (with the arm)",
         ),
         (
             "table pile",
@@ -53,7 +54,7 @@ fn cases(quick: bool) -> Vec<Case> {
             if quick { 80 } else { 240 },
             4,
             20,
-            "54 bodies, 0 joints, 0 tets, 936 contacts, N 4, L 20",
+            "54 bodies, 0 joints, 0 tets, 936 contacts (736), N 4, L 20",
         ),
         (
             "PneuNet",
@@ -61,7 +62,7 @@ fn cases(quick: bool) -> Vec<Case> {
             if quick { 2 } else { 110 },
             4,
             80,
-            "1 body, 0 joints, 2241 tets, 532 contacts, N 4, L 80",
+            "1 body, 0 joints, 2241 tets, 532 contacts (532), N 4, L 80",
         ),
     ]
 }
@@ -77,12 +78,13 @@ fn statistics(ctx: &mut Context) -> Result<Vec<Row>> {
         for _ in 0..before {
             sim.step(H)?;
         }
-        let (mut assembly, mut solve, mut contacts) = (Vec::new(), Vec::new(), 0);
+        let (mut assembly, mut solve, mut contacts, mut island) = (Vec::new(), Vec::new(), 0, 0);
         for _ in 0..ctx.pick(15, 30) {
             let r = sim.step(H)?;
             assembly.push(1e3 * r.times[1]);
             solve.push(1e3 * r.times[2]);
             contacts = contacts.max(r.contacts);
+            island = island.max(largest_island(&sim));
         }
         // Medians: other programs may interrupt single steps.
         let (assembly, solve) = (median(&mut assembly), median(&mut solve));
@@ -92,7 +94,9 @@ fn statistics(ctx: &mut Context) -> Result<Vec<Row>> {
         rows.push(
             Row::remark(
                 name,
-                format!("{bodies} bodies, {joints} joints, {tets} tets, {contacts} contacts, N {n}, L {l}"),
+                format!(
+                    "{bodies} bodies, {joints} joints, {tets} tets, {contacts} contacts ({island}), N {n}, L {l}"
+                ),
             )
             .against(theirs),
         );
@@ -117,6 +121,7 @@ fn statistics(ctx: &mut Context) -> Result<Vec<Row>> {
             joints.to_string(),
             tets.to_string(),
             contacts.to_string(),
+            island.to_string(),
             n.to_string(),
             l.to_string(),
             format!("{assembly:.4}"),
@@ -125,10 +130,56 @@ fn statistics(ctx: &mut Context) -> Result<Vec<Row>> {
     }
     ctx.csv(
         "table",
-        &["example", "bodies", "joints", "tets", "contacts", "newton", "linear", "assembly_ms", "solve_ms"],
+        &[
+            "example",
+            "bodies",
+            "joints",
+            "tets",
+            "contacts",
+            "island",
+            "newton",
+            "linear",
+            "assembly_ms",
+            "solve_ms",
+        ],
         &table,
     )?;
     Ok(rows)
+}
+
+/// Contacts of the largest part of the last step that contacts and joints hold together.
+fn largest_island(sim: &Steps) -> usize {
+    let model = &sim.model;
+    let (bodies, solids) = (model.bodies.len(), model.solids.len());
+    let body = |b: BodyId| model.bodies[b.index()].block.is_some().then_some(b.index());
+    let part = |s: ShapeId| match model.shapes[s.index()].owner {
+        Owner::Body(b) => body(b),
+        Owner::Solid(s) => Some(bodies + s.index()),
+        Owner::Node(n) => {
+            let solid = model.nodes[n.index()].solid;
+            Some(solid.map_or(bodies + solids + n.index(), |s| bodies + s.index()))
+        }
+    };
+    let mut parent: Vec<usize> = (0..bodies + solids + model.nodes.len()).collect();
+    fn root(parent: &[usize], mut k: usize) -> usize {
+        while parent[k] != k {
+            k = parent[k];
+        }
+        k
+    }
+    let sides: Vec<[Option<usize>; 2]> =
+        sim.stepper.contacts().map(|(c, _)| [part(c.key.shape_a), part(c.key.shape_b)]).collect();
+    let joints = model.joints.iter().map(|j| [j.a.and_then(body), body(j.b)]);
+    for pair in joints.chain(sides.iter().copied()) {
+        if let [Some(a), Some(b)] = pair.map(|p| p.map(|p| root(&parent, p))) {
+            parent[a.max(b)] = a.min(b);
+        }
+    }
+    let mut count = vec![0; parent.len()];
+    for part in sides.iter().filter_map(|[a, b]| a.or(*b)) {
+        count[root(&parent, part)] += 1;
+    }
+    count.into_iter().max().unwrap_or(0)
 }
 
 fn median(x: &mut [f64]) -> f64 {

@@ -257,7 +257,8 @@ impl Motion {
         for (c, contact) in self.held.iter().enumerate() {
             let i = 3 * c;
             let mut arms = [Vec3::ZERO; 2];
-            let (gap, slip) = match contact.parts.filter(|_| self.plain) {
+            let parts = contact.parts.as_ref().filter(|_| self.plain);
+            let (gap, slip) = match parts {
                 Some(parts) => {
                     let look = |k: usize| parts[k].moved(contact.start[k], &self.bodies, &self.there.q);
                     let [(a, arm_a), (b, arm_b)] = [look(0), look(1)];
@@ -289,7 +290,7 @@ impl Motion {
             // The force as the momentum balance has it.
             let literal = settings.derivative == Derivative::Literal;
             let force = std::array::from_fn(|k| if literal { s.scale[i + k] * lambda[k] } else { lambda[k] });
-            match contact.parts.filter(|_| self.plain) {
+            match parts {
                 Some(parts) => {
                     let f = contact.frame.transpose() * Vec3::from_array(force);
                     parts[0].push(arms[0], -f, &mut s.g);
@@ -297,6 +298,63 @@ impl Motion {
                 }
                 None => (0..3).for_each(|k| s.j.add_row(i + k, -force[k], &mut s.g)),
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::NonlinearSettings;
+    use super::*;
+    use crate::collide::Collider;
+    use crate::scene::{Body, Geometry, Scene};
+
+    /// N13: rows of friction are Dᵀ, one per tangent, where (37) prints D; rows of gaps are (∂φ_n/∂q) G, where (44) prints a
+    /// derivative by q̇, which a gap does not have.
+    #[test]
+    fn n13_friction_rows_are_the_transposed_basis_and_gaps_are_differentiated_by_position() {
+        let mut scene = Scene { gravity: Vec3::new(0.0, 0.0, -9.81), ..Scene::default() };
+        scene.bodies.push(Body::new("floor", Geometry::Plane).fixed());
+        let half = Vec3::new(0.1, 0.2, 0.3);
+        scene.bodies.push(Body::new("box", Geometry::Box { half }).at(0.0, 0.0, 0.3).with_mass(2.0));
+        let model = scene.compile().unwrap();
+        let (h, state) = (0.01, &model.initial);
+        let mut contacts = Vec::new();
+        Collider::new(&model).detect(&model, state, h, &mut contacts);
+        let mut motion = Motion::new(&model, NonlinearSettings::default());
+        let mut s = Schur::default();
+        motion.begin(&model, state, &contacts, h, &mut s);
+        let n = contacts.len();
+        assert_eq!(n, 4);
+        // Loaded, without friction force: φ_f = Dᵀu, and φ_n follows the gap.
+        let mut x = Iterate { u: vec![0.0; 6], lambda: vec![0.0; 3 * n] };
+        (0..n).for_each(|c| x.lambda[3 * c] = 1.0);
+        let d = 1e-6;
+        let mut residual = |k: usize, by: f64| {
+            x.u[k] = by;
+            crate::solvers::newton::Equations::linearize(&mut motion.equations(&model), &x, &mut s);
+            x.u[k] = 0.0;
+            s.h.clone()
+        };
+        let by_u: Vec<Vec<f64>> = (0..6)
+            .map(|k| {
+                let (up, down) = (residual(k, d), residual(k, -d));
+                up.iter().zip(&down).map(|(a, b)| (a - b) / (2.0 * d)).collect()
+            })
+            .collect();
+        residual(0, 0.0);
+        assert_eq!(s.j.rows(), 3 * n, "two rows of friction per contact, not as many as dofs");
+        for i in 0..3 * n {
+            for k in 0..6 {
+                let (expected, row) = (by_u[k][i], s.scale[i] * s.j.get(i, k));
+                assert!((row - expected).abs() < 1e-6, "row {i}, dof {k}: {row} {expected}");
+            }
+        }
+        // What a step moves at a given configuration leaves the gap: as printed, its rows would vanish.
+        let mut moving = state.clone();
+        moving.v.fill(1.0);
+        for c in &motion.held {
+            assert_eq!(c.gap(&model, &moving), c.gap(&model, state));
         }
     }
 }

@@ -62,4 +62,13 @@ mod tests {
         secant(&[2.0], &[0.3], &[0.1], &mut stiff);
         assert_eq!(stiff, [2.0]);
     }
+
+    /// N13: (74) takes c_k into H_ii, which must be the same dof.
+    #[test]
+    fn n13_every_dof_takes_its_own_secant() {
+        let mut stiff = Vec::new();
+        secant(&[1.0, 2.0, 3.0], &[-0.3, -0.2, 0.4], &[0.1, 0.1, 0.1], &mut stiff);
+        let expected = [1.0 + 3.0, 2.0 + 2.0, 3.0];
+        assert!(stiff.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{stiff:?}");
+    }
 }

@@ -326,6 +326,7 @@ impl Equations<f64> for MotionEquations<'_> {
         let (m, model) = (&mut *self.motion, self.model);
         m.place(model, &x.u);
         // J at this configuration.
+        let stood = m.contacts_stand;
         m.push_contact_rows(model, s);
         let mut row = std::mem::take(&mut m.row);
         m.soft.clear();
@@ -400,7 +401,7 @@ impl Equations<f64> for MotionEquations<'_> {
             m.after = after;
         }
         let contact_rows = 3 * m.held.len();
-        s.rows_changed_from(if m.plain { contact_rows } else { 0 });
+        s.rows_changed_from(if m.plain { contact_rows } else { 0 }, stood && rows == contact_rows);
         // g = M (u − ũ) − Jᵀλ                                                (57)
         s.g.resize(x.u.len(), 0.0);
         m.d.clear();

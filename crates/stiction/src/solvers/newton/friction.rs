@@ -11,7 +11,7 @@
 //! denominator vanishes at |λ_f| ≥ 2 μλ_n and is negative beyond, so λ_f is taken back to the cone before W is
 //! evaluated ([`ConeGuard::Project`]). At v = |λ_f| = 0 it is 0/0, with the limit 0.
 
-use super::ncp::NcpFunction;
+use super::ncp::{NcpFunction, value_of};
 use crate::linalg::Real;
 
 /// What is done about friction outside of the cone, where Fischer–Burmeister's W has a pole (correction N5).
@@ -36,7 +36,7 @@ pub fn friction_compliance<T: Real>(ncp: NcpFunction, guard: ConeGuard, v: T, fo
             let s = (v * v + a * a).root();
             // s − a without cancellation inside the cone; |λ_f| + ψ/r likewise.
             let above = if a > T::ZERO { v * v / (s + a) } else { s - a };
-            let below = force + ncp.value(v, a) / r;
+            let below = force + value_of(v, a, s) / r;
             if above == T::ZERO { T::ZERO } else { above / below }
         }
     }

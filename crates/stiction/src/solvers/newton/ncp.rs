@@ -48,6 +48,12 @@ impl NcpFunction {
     /// φ(u, r λ) with its derivatives by u and λ: (93)–(98).
     pub fn scaled<T: Real>(self, u: T, lambda: T, r: T) -> Ncp<T> {
         let b = r * lambda;
+        if self == NcpFunction::FischerBurmeister {
+            // One root for value and gradient.
+            let s = (u * u + b * b).root();
+            let (by_u, beta) = gradient_of(u, b, s);
+            return Ncp { value: value_of(u, b, s), by_u, by_lambda: beta * r };
+        }
         let (by_u, beta) = self.gradient(u, b);
         Ncp { value: self.value(u, b), by_u, by_lambda: beta * r }
     }
@@ -77,14 +83,21 @@ impl NcpFunction {
 /// φ(a, b) = a + b − √(a² + b²) (23), written without cancellation where both are positive.
 #[doc(alias = "Fischer-Burmeister")]
 pub fn fischer_burmeister<T: Real>(a: T, b: T) -> T {
-    let s = (a * a + b * b).root();
+    value_of(a, b, (a * a + b * b).root())
+}
+
+/// φ(a, b) where s = √(a² + b²) is known.
+pub(super) fn value_of<T: Real>(a: T, b: T, s: T) -> T {
     // (a + b − s)(a + b + s) = 2ab.
     if a > T::ZERO && b > T::ZERO { T::of(2.0) * a * b / (a + b + s) } else { a + b - s }
 }
 
 /// (1 − a/s, 1 − b/s), s = √(a² + b²) (24), (25); (0, 1) at the origin (26), (27).
 pub fn fischer_burmeister_gradient<T: Real>(a: T, b: T) -> (T, T) {
-    let s = (a * a + b * b).root();
+    gradient_of(a, b, (a * a + b * b).root())
+}
+
+fn gradient_of<T: Real>(a: T, b: T, s: T) -> (T, T) {
     if s > T::ZERO { (T::ONE - a / s, T::ONE - b / s) } else { (T::ZERO, T::ONE) }
 }
 

@@ -38,6 +38,7 @@ pub struct ContactRows<T> {
 
 impl<T: Real> ContactRows<T> {
     /// Writes the rows into the system from row `i` on.
+    #[inline(always)]
     pub fn put(&self, s: &mut Schur<T>, i: usize) {
         for (k, row) in self.rows.iter().enumerate() {
             s.h[i + k] = row.residual;
@@ -86,7 +87,8 @@ impl<T: Real> Factors<T> {
     }
 }
 
-/// Rows of a contact (normal, two tangents) with velocity `u` = J u + bias + softness λ.
+/// Rows of a contact (normal, two tangents) with velocity `u` = J u + bias + softness λ. Inlined, for the rows are written at once.
+#[inline(always)]
 pub fn contact_rows<T: Real>(
     s: &NewtonSettings,
     mu: f64,
@@ -130,6 +132,7 @@ pub fn contact_rows<T: Real>(
 /// Friction as a complementarity of its own along the direction d = −(λ_f − u_t/r)/|λ_f − u_t/r| of sliding:
 /// 0 ≤ u_d ⟂ μλ_n − f ≥ 0 with f = −λ_d, and u + (u_d/μλ_n) λ = 0 across. Derivatives are exact; the part of μΔλ_n, which
 /// would make the matrix unsymmetric, is kept apart in `coupling`.
+#[inline(never)]
 fn sliding_rows<T: Real>(
     s: &NewtonSettings,
     mu: f64,

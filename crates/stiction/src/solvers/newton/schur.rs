@@ -276,14 +276,18 @@ impl<T: Real> Schur<T> {
 
     /// Call when J or H have changed: J H⁻¹ and the diagonal of W.
     pub fn rows_changed(&mut self) {
-        self.rows_changed_from(0);
+        self.rows_changed_from(0, false);
     }
 
-    /// The same for the rows from `first` on; those before are to be written through [`three_rows`](Schur::three_rows).
-    pub fn rows_changed_from(&mut self, first: usize) {
+    /// The same for the rows from `first` on; those before are to be written through [`three_rows`](Schur::three_rows). Where the
+    /// columns are those of the last call, say so.
+    pub fn rows_changed_from(&mut self, first: usize, same_columns: bool) {
         self.given = false;
         self.w = None;
-        self.jh.take_pattern(&self.j);
+        if !same_columns {
+            self.jh.take_pattern(&self.j);
+        }
+        debug_assert_eq!(self.jh.entries(), self.j.entries());
         self.w_diagonal.resize(first, T::ZERO);
         for i in first..self.j.rows() {
             let (columns, values) = self.j.row(i);
