@@ -241,7 +241,7 @@ impl System {
             matches!(s.a, Owner::Node(n) if self.held[n.index()].is_some_and(|h| h.1 == site as u32));
         law.frictionless = is_held || self.gripped[site];
         if self.released[site] {
-            law.h *= super::hybrid::RELEASED;
+            law.h = super::hybrid::SLIDING;
         }
         let c = self.coefficients::<N>(site);
         let out =
