@@ -83,6 +83,10 @@ impl System {
             return Err(SceneError::new(format!("rod `{}`", rod.name), text));
         }
         for s in &model.solids {
+            if s.tets.is_empty() && s.self_contact {
+                let text = "the penalty solver knows no self-contact of sheets, which have no inside; use `exact`, or leave out `self_contact`";
+                return Err(SceneError::new(format!("sheet `{}`", s.name), text));
+            }
             if !s.tets.is_empty() && s.elements.damping().stiffness > 0.0 {
                 let text = "damping in proportion to stiffness has no exact derivative here; use `viscosity`";
                 return Err(SceneError::new(format!("soft body `{}`", s.name), text));
@@ -300,6 +304,8 @@ impl System {
         for p in &self.patches {
             let (a, b) = p.owners(&self.model);
             let sign = match (a == on, b == on) {
+                // What a body does to itself adds up to nothing.
+                (true, true) => continue,
                 (true, _) if by.is_none_or(|o| o == b) => 1.0,
                 (_, true) if by.is_none_or(|o| o == a) => -1.0,
                 _ => continue,
