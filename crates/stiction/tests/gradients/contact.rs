@@ -226,6 +226,18 @@ fn hard_constraints_hold_and_slide_as_coulomb_says() {
 }
 
 #[test]
+fn hard_constraints_are_refused_where_they_do_not_reach() {
+    let settings = Settings { friction: FrictionModel::Sqp, ..Settings::default() };
+    let mut rigid = Scene::default();
+    rigid.bodies.push(Body::new("floor", Geometry::Plane).fixed());
+    rigid.bodies.push(Body::new("ball", Geometry::Sphere { radius: 0.1 }).at(0.0, 0.0, 0.2).with_mass(1.0));
+    for scene in [rigid, meeting()] {
+        let error = System::new(scene.compile().unwrap(), settings, 0.01).err().unwrap().to_string();
+        assert!(error.contains("sqp") && error.contains("hybrid"), "{error}");
+    }
+}
+
+#[test]
 fn hard_constraints_say_that_they_have_no_derivatives() {
     let s = slope(18.0, FrictionModel::Sqp);
     let e = ParamSet::new(&s, vec![Param::Gravity(2)]).unwrap_err().to_string();

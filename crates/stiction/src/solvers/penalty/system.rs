@@ -5,7 +5,7 @@ use super::bdf::{Kinematics, Phase};
 use super::border::Border;
 use super::control::{Control, ControlKind};
 use super::elements::Vertices;
-use super::law::Coefficients;
+use super::law::{Coefficients, FrictionModel};
 use super::patch::{Patch, SoftPair, soft_pairs};
 use super::site::{Site, Sites};
 use super::sqp::Hard;
@@ -134,6 +134,13 @@ impl System {
             model,
         };
         system.fill_mass();
+        let beyond = |k: usize| system.can_hold(k).is_none();
+        if settings.friction == FrictionModel::Sqp
+            && (!system.soft_pairs.is_empty() || (0..system.sites.all.len()).any(beyond))
+        {
+            let text = "hard constraints hold nodes and particles on planes that stand still, and something else may touch here; use `hybrid`";
+            return Err(SceneError::new("friction model `sqp`", text));
+        }
         Ok(system)
     }
 
