@@ -127,6 +127,10 @@ fn fit(args: &OptimizeArgs, name: &str, mut job: Job) -> Result<Outcome> {
         let values: Vec<String> = found.ends.iter().map(|v| number(*v)).collect();
         remark = format!("{remark}; best of {} starts, which ended at {}", values.len(), values.join(", "));
     }
+    let at_bounds = job.space.at_bounds(&found.minimum.x);
+    if !at_bounds.is_empty() {
+        remark = format!("{remark}; at their bounds: {}", at_bounds.join(", "));
+    }
     if found.broken > 0 {
         let n = found.broken;
         remark = format!(
@@ -181,7 +185,9 @@ fn report(
         for (i, n) in names.iter().enumerate() {
             let deviation = if spread[i].is_finite() { number(spread[i]) } else { String::new() };
             let truth = truth[i].map_or(String::new(), number);
-            let cells = [n.clone(), number(start[i]), format!("{:.8}", m.x[i]), deviation, truth];
+            let x = m.x[i];
+            let fitted = if x.abs() < 1e9 { format!("{x:.8}") } else { format!("{x:.8e}") };
+            let cells = [n.clone(), number(start[i]), fitted, deviation, truth];
             table.row(cells.into_iter().take(shown));
         }
         print(&format!(

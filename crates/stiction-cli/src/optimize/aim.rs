@@ -134,7 +134,11 @@ impl Aim {
             error(format!("the objective `{kind}` needs `{key}`"), "add it to [objective]")
         };
         let of = owner(model, &self.of)?;
-        let target = || self.target.map(Vec3::from_array).ok_or_else(|| missing("target"));
+        let target = || match self.target.map(Vec3::from_array) {
+            Some(x) if x.is_finite() => Ok(x),
+            Some(x) => Err(error(format!("`target` is {x}"), "give three finite numbers")),
+            None => Err(missing("target")),
+        };
         let within = |all: Vec<Vec<f64>>| -> Result<Vec<Vec<f64>>> {
             match all.iter().find(|r| r[0] < 0.0 || r[0] as usize > steps) {
                 Some(r) => Err(error(

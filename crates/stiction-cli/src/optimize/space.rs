@@ -131,12 +131,21 @@ impl Space {
         Ok(())
     }
 
-    /// Every least value is below the largest.
+    /// No number is searched twice, and every least value is below the largest.
     pub fn check_bounds(&self) -> Result<()> {
+        if let Some(i) = (0..self.names.len()).find(|i| self.names[..*i].contains(&self.names[*i])) {
+            return Err(error(format!("{} is given twice", self.names[i]), "leave one of them out"));
+        }
         match self.bounds.iter().position(|(lo, hi)| lo.is_nan() || hi.is_nan() || lo > hi) {
             Some(i) => Err(error(format!("{}: min is above max", self.names[i]), "swap them")),
             None => Ok(()),
         }
+    }
+
+    /// Numbers that ended at one of their bounds.
+    pub fn at_bounds(&self, x: &[f64]) -> Vec<&str> {
+        let all = self.names.iter().zip(x).zip(&self.bounds);
+        all.filter(|((_, x), (lo, hi))| *x <= lo || *x >= hi).map(|((n, _), _)| n.as_str()).collect()
     }
 
     /// The start lies between them.

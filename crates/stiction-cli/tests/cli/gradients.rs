@@ -87,12 +87,18 @@ fn a_task_that_makes_its_own_measurements_finds_the_truth_again() {
 fn bad_tasks_are_refused() {
     let f = Folder::new("tasks");
     f.write("scene.toml", SCENE);
-    let cases: [(&str, &str, &[&str]); 10] = [
+    let cases: [(&str, &str, &[&str]); 12] = [
         ("kind = \"velocity\"", "kind = \"colour\"", &["colour", "one of velocity"]),
         ("of = \"crate\"\naxis = \"x\"", "of = \"crat\"\naxis = \"x\"", &["crat", "floor, crate"]),
         ("axis = \"x\"\n", "", &["needs `axis`"]),
         ("min = -5\nmax = 5", "min = 5\nmax = -5", &["min is above max"]),
         ("min = -5\nmax = 5", "min = 2\nmax = 5", &["outside of its bounds"]),
+        (
+            "[[parameter]]",
+            "[[parameter]]\nkind = \"velocity\"\nof = \"crate\"\naxis = \"x\"\n[[parameter]]",
+            &["given twice"],
+        ),
+        ("target = [0.1, 0.0, 0.2]", "target = [nan, 0.0, 0.2]", &["`target` is", "finite"]),
         ("steps = 12", "steps = 12\nspeed = 3", &["speed", "--example"]),
         ("steps = 12", "steps = 12\nhorizon = [20]", &["horizon"]),
         ("[objective]", "[objective]\nkind = \"line\"", &["line", "needs `axis`"]),
@@ -119,6 +125,15 @@ fn bad_tasks_are_refused() {
     );
     let ran = f.stiction(&["optimize", "task.toml"]);
     assert!(ran.code() == 1 && ran.out().contains("does not depend"), "{}{}", ran.out(), ran.err());
+}
+
+#[test]
+fn a_target_outside_of_the_bounds_is_told() {
+    let f = Folder::new("far");
+    f.write("scene.toml", SCENE);
+    f.write("task.toml", TASK.replacen("target = [0.1, 0.0, 0.2]", "target = [0.1, 0.0, 50]", 1));
+    let ran = f.stiction(&["optimize", "task.toml"]);
+    assert!(ran.out().contains("at their bounds: velocity z of `crate`"), "{}{}", ran.out(), ran.err());
 }
 
 #[test]

@@ -271,6 +271,9 @@ impl<'a> Motion<'a> {
         }
         let mut e: Vec<Vec<f64>> = v.iter().map(|v| v.iter().map(|x| self.system.h * x).collect()).collect();
         let mut u = w.clone();
+        // Directions that have acted: controls of later steps move nothing yet.
+        let moves = |x: &[f64]| x.iter().any(|x| *x != 0.0);
+        let mut acts: Vec<bool> = (0..m).map(|c| moves(&q[c]) || moves(&v[c]) || moves(&w[c])).collect();
         let (mut values, mut rows, mut rows_by) = (Vec::new(), Vec::new(), Vec::new());
         let mut terms = Vec::new();
         for i in 0..=self.steps {
@@ -302,6 +305,10 @@ impl<'a> Motion<'a> {
                 });
                 let s = &mut *self.system;
                 for c in 0..m {
+                    acts[c] = acts[c] || moves(&by_p[c]) || moves(&w_by_p[c]);
+                    if !acts[c] {
+                        continue;
+                    }
                     let mut rhs = std::mem::take(&mut by_p[c]);
                     // History: M (a₁ w⁻ + a₂ w⁼), rotations without M.
                     let past: Vec<f64> = (0..n).map(|k| a1 * w[c][k] + a2 * u[c][k]).collect();

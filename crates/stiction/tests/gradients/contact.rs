@@ -7,7 +7,7 @@ use stiction::coords::SoftId;
 use stiction::diff::{ForceTarget, Param, ParamSet, PointTarget, check_grad};
 use stiction::elastic::{Damping, Law, Material};
 use stiction::mesh::shapes;
-use stiction::scene::{Owner, SoftBody};
+use stiction::scene::{Owner, Sheet, SoftBody};
 use stiction::solvers::penalty::{Bdf, ContactDamping, FrictionModel, Phase, Settings, System};
 use stiction::{Body, Geometry, Scene, Vec3};
 
@@ -115,6 +115,66 @@ fn gradients_of_soft_bodies_that_meet() {
     }
 }
 
+/// Two blocks 0.3 m apart that fly towards each other: as two bodies, or as two parts of one.
+fn flight(parts_of_one: bool, self_contact: bool) -> Scene {
+    let mut scene = Scene { gravity: Vec3::ZERO, ..Scene::default() };
+    let (at, v) = (Vec3::new(0.4, 0.033, 0.021), Vec3::new(-3.0, 0.3, 0.0));
+    if !parts_of_one {
+        scene.solids = vec![block("left", Vec3::ZERO, Vec3::ZERO), block("right", at, v)];
+        return scene;
+    }
+    let mut both = block("both", Vec3::ZERO, Vec3::ZERO);
+    let one = both.mesh.clone();
+    let first = one.vertices.len() as u32;
+    both.mesh.vertices.extend(one.vertices.iter().map(|x| *x + at));
+    both.mesh.tets.extend(one.tets.iter().map(|t| t.map(|i| i + first)));
+    both.self_contact = self_contact;
+    scene.solids = vec![both];
+    scene
+}
+
+#[test]
+fn a_body_that_touches_itself_moves_like_two_that_touch() {
+    let end = |parts_of_one, self_contact| {
+        let mut s = system(&flight(parts_of_one, self_contact), Bdf::Two, FrictionModel::Linear);
+        let mut phase = s.start();
+        if parts_of_one {
+            // Its second half flies.
+            let half = phase.state.v.len() / 2;
+            for x in phase.state.v[half..].chunks_mut(3) {
+                x.copy_from_slice(&[-3.0, 0.3, 0.0]);
+            }
+            phase = Phase::start(s.model(), &phase.state, s.time_step());
+        }
+        let (mut next, mut touched) = (Phase::default(), 0);
+        for i in 0..24 {
+            let newton = s.step(&phase, i, &mut next).unwrap();
+            assert!(newton.status.is_solved(), "step {i}: {newton:?}");
+            std::mem::swap(&mut phase, &mut next);
+            touched += usize::from(newton.contacts > 0);
+        }
+        assert_eq!(touched > 0, !parts_of_one || self_contact);
+        let both: Vec3 =
+            (0..s.model().solids.len()).map(|k| s.contact_force(Owner::Solid(SoftId(k as u32)), None)).sum();
+        assert!(both.length() < 1e-9, "action is not reaction: {both}");
+        phase.state.q
+    };
+    let off = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let two = end(false, false);
+    assert!(off(&two, &end(true, true)) < 1e-8, "{}", off(&two, &end(true, true)));
+    assert!(off(&two, &end(true, false)) > 0.1, "without self-contact the parts pass");
+}
+
+#[test]
+fn sheets_that_touch_themselves_are_refused() {
+    let mut scene = Scene::default();
+    let mut sheet = Sheet::new("cloth", [3, 3], [0.3, 0.3]);
+    sheet.self_contact = true;
+    scene.sheets.push(sheet);
+    let error = System::new(scene.compile().unwrap(), Settings::default(), 0.01).err().unwrap().to_string();
+    assert!(error.contains("cloth") && error.contains("self_contact"), "{error}");
+}
+
 /// A soft block on a slope, seen along it.
 fn slope(degrees: f64, friction: FrictionModel) -> System {
     let a = f64::to_radians(degrees);
@@ -163,6 +223,18 @@ fn hard_constraints_hold_and_slide_as_coulomb_says() {
     let coulomb = 9.81 * (a.sin() - 0.4 * a.cos());
     assert!((speed / coulomb - 1.0).abs() < 0.02, "{speed} m/s, by Coulomb {coulomb}");
     assert!(low.abs() < 1e-9, "{low} m");
+}
+
+#[test]
+fn hard_constraints_are_refused_where_they_do_not_reach() {
+    let settings = Settings { friction: FrictionModel::Sqp, ..Settings::default() };
+    let mut rigid = Scene::default();
+    rigid.bodies.push(Body::new("floor", Geometry::Plane).fixed());
+    rigid.bodies.push(Body::new("ball", Geometry::Sphere { radius: 0.1 }).at(0.0, 0.0, 0.2).with_mass(1.0));
+    for scene in [rigid, meeting()] {
+        let error = System::new(scene.compile().unwrap(), settings, 0.01).err().unwrap().to_string();
+        assert!(error.contains("sqp") && error.contains("hybrid"), "{error}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use stiction::coords::{BodyId, SoftId};
 use stiction::diff::{Param, ParamSet, PointTarget, check_grad};
 use stiction::elastic::{Damping, Law, Material};
 use stiction::mesh::shapes;
-use stiction::scene::{Motion, Owner, SoftBody};
+use stiction::scene::{Motion, Owner, Particle, SoftBody};
 use stiction::solvers::penalty::{Bdf, ContactDamping, FrictionModel, Newton, Phase, Settings, System};
 use stiction::{Body, Geometry, Scene, State, Vec3};
 
@@ -149,6 +149,42 @@ fn a_ball_rolls_without_slipping() {
     let rolled = 5.0 / 7.0 * G * 20f64.to_radians().sin();
     assert!((v.x / rolled - 1.0).abs() < 0.02, "{v}, by theory {rolled}");
     assert!((v.x - 0.1 * w.y).abs() < 1e-8 * v.x, "slips: {v}, {w}");
+}
+
+#[test]
+fn a_particle_slides_to_rest_as_coulomb_says_at_any_step() {
+    let (v0, mass) = (1.0, 0.1);
+    let way = v0 * v0 / (2.0 * MU * G);
+    for scheme in [Bdf::One, Bdf::Two] {
+        for h in [1e-2, 2.5e-3, 6.25e-4] {
+            let settings =
+                Settings { scheme, friction: FrictionModel::Hybrid, tolerance: 1e-11, ..Settings::default() };
+            let mut scene = slope(0.0);
+            scene.particles.push(Particle {
+                name: "particle".to_string(),
+                mass,
+                radius: 0.01,
+                // As deep as its weight presses it.
+                position: Vec3::Z * (0.01 - mass * G / settings.stiffness),
+                velocity: Vec3::X * v0,
+                friction: MU,
+                restitution: 0.0,
+            });
+            let mut s = System::new(scene.compile().unwrap(), settings, h).unwrap();
+            let (mut phase, mut next) = (s.start(), Phase::default());
+            for i in 0..(0.4 / h) as usize {
+                let newton = s.step(&phase, i, &mut next).unwrap();
+                assert!(newton.status.is_solved(), "{scheme:?} {h}: step {i}");
+                std::mem::swap(&mut phase, &mut next);
+                // Held in place instead of at rest, backward differences of second order would throw it back.
+                assert!(phase.state.v[0] > -1e-9, "{scheme:?} {h}: {} m/s in step {i}", phase.state.v[0]);
+            }
+            // Friction acts from one step to the next: half of one is left open, at both ends.
+            let off = phase.state.q[0] - way;
+            assert!(off.abs() < v0 * h, "{scheme:?} {h}: {off} m off");
+            assert!(phase.state.v[0] < 1e-9, "{scheme:?} {h}: still {} m/s", phase.state.v[0]);
+        }
+    }
 }
 
 /// Checks gradients of the place of an owner at the end of motions in which something sticks then.

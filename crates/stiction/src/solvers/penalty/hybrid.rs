@@ -8,9 +8,10 @@ use crate::coords::State;
 use crate::error::StepError;
 use crate::linalg::Vec3;
 
-/// A point that is let go slides on (17) with k_t this many times larger. With k_t itself it would start at zero friction,
-/// its neighbours would be overloaded and let go in turn, and at k_n ≤ 1e3 nothing would ever hold.
-pub(super) const RELEASED: f64 = 50.0;
+/// A point that is let go slides on (17) with k_t = k_n times this [s]. With k_t = k_n h it would start at zero friction, its
+/// neighbours would be overloaded and let go in turn, and at k_n ≤ 1e3 nothing would ever hold; and the smaller the step, the
+/// less it would slide by Coulomb's law: up to the speed μ f_n/(k_n h) friction would be viscous.
+pub(super) const SLIDING: f64 = 1.0;
 /// ‖r‖ as a share of the weight while points still begin to stick and are let go.
 const EARLY: f64 = 1e-3;
 /// Rounds in which points may begin to stick.

@@ -1,4 +1,4 @@
-//! Soft surfaces that touch each other: nodes of one against the closest face of the other.
+//! Soft surfaces that touch each other, or themselves: nodes of one against the closest face of the other.
 //!
 //! Faces near a node are looked for once per step, from where the step begins, so that the matrix of a step has one pattern that
 //! depends on nothing but that state. Within the step the closest of them counts: the signed distance of the deformed surface
@@ -12,10 +12,14 @@ use crate::coords::{Anchor, NodeId, SoftId, State};
 use crate::diff::closest_of_triangle;
 use crate::linalg::dual::{Dual, DualVec};
 use crate::linalg::{BlockMat, NearSymmetric, Vec3};
-use crate::scene::{Model, Owner};
+use crate::scene::{Model, ModelNode, Owner};
 
 /// Faces farther from a node than this many edge lengths, and its way in two steps, are not looked at.
 const REACH: f64 = 1.5;
+/// A surface touches itself where its rest shape keeps node and face this many edge lengths apart…
+const APART: f64 = 2.0;
+/// …and no deeper than this many: what is that far behind a face is the other side of the body.
+const DEEPEST: f64 = 1.0;
 
 /// Nodes of one owner that may touch the surface of a solid.
 #[derive(Clone, Debug)]
@@ -30,6 +34,8 @@ pub struct SoftPair {
     pair: usize,
     /// Layers about both surfaces [m].
     layer: f64,
+    /// Where the nodes are theirs, too: places at rest, by node from the first one on.
+    rest: Option<Vec<Vec3>>,
 }
 
 /// A node with the faces that it may touch in a step.
@@ -39,6 +45,8 @@ pub(crate) struct Patch {
     faces: Vec<[NodeId; 3]>,
     pub pair: usize,
     layer: f64,
+    /// Deepest that a node may be behind a face [m].
+    deepest: f64,
 }
 
 /// Forces of a patch on its node and the corners of the face that it touches.
@@ -69,10 +77,10 @@ pub(crate) fn soft_pairs(model: &Model, sites: &mut Sites) -> Vec<SoftPair> {
         let face = |f: &[u32; 3]| Some([node(&f[0])?, node(&f[1])?, node(&f[2])?]);
         let faces: Vec<[NodeId; 3]> = solid.surface.iter().filter_map(face).collect();
         let Some(first) = faces.first() else { continue };
-        // Owners of other nodes, in the order of the model.
+        // Owners of nodes that may touch it, in the order of the model.
         let mut owners: Vec<(Owner, Vec<NodeId>)> = Vec::new();
-        for (i, n) in model.nodes.iter().enumerate().filter(|(_, n)| n.shape.is_some() && n.solid != Some(id))
-        {
+        let may_touch = |n: &ModelNode| n.shape.is_some() && (solid.self_contact || n.solid != Some(id));
+        for (i, n) in model.nodes.iter().enumerate().filter(|(_, n)| may_touch(n)) {
             let node = NodeId(i as u32);
             let owner = n.solid.map_or(Owner::Node(node), Owner::Solid);
             match owners.last_mut().filter(|o| o.0 == owner) {
@@ -92,7 +100,16 @@ pub(crate) fn soft_pairs(model: &Model, sites: &mut Sites) -> Vec<SoftPair> {
             let mu = mu.unwrap_or_else(|| model.contact.combine_friction.apply(mean(a), mean(b)));
             let pair = sites.pair_of(owner, Owner::Solid(id), (mu, mu));
             let layer = radius(model, nodes[0]) + radius(model, first[0]);
-            all.push(SoftPair { nodes, solid: id, faces: faces.clone(), pair, layer });
+            let rest = (owner == Owner::Solid(id)).then(|| {
+                let mut rest = vec![Vec3::ZERO; solid.nodes.len()];
+                for (anchor, x) in solid.vertices.iter().zip(&solid.rest) {
+                    if let Anchor::Node(n) = anchor {
+                        rest[n.index() - solid.nodes.start] = *x;
+                    }
+                }
+                rest
+            });
+            all.push(SoftPair { nodes, solid: id, faces: faces.clone(), pair, layer, rest });
         }
     }
     all
@@ -134,13 +151,21 @@ impl System {
                 if !holds(&whole, x) {
                     continue;
                 }
-                let near = p.faces.iter().zip(&boxes).filter(|(_, b)| holds(b, x));
+                let solid = &model.solids[p.solid.index()];
+                let apart = |f: &[NodeId; 3]| {
+                    p.rest.as_ref().is_none_or(|rest| {
+                        let at = |n: NodeId| rest[n.index() - solid.nodes.start];
+                        f.iter().all(|c| at(*c).distance(at(node)) > APART * solid.edge)
+                    })
+                };
+                let near = p.faces.iter().zip(&boxes).filter(|(f, b)| holds(b, x) && apart(f));
                 let faces: Vec<[NodeId; 3]> = near.map(|(f, _)| *f).collect();
                 if faces.is_empty() {
                     continue;
                 }
                 pattern.extend(faces.iter().flatten().map(|n| (block(node), block(*n))));
-                self.patches.push(Patch { node, faces, pair: p.pair, layer: p.layer });
+                let deepest = if p.rest.is_some() { DEEPEST * solid.edge } else { f64::INFINITY };
+                self.patches.push(Patch { node, faces, pair: p.pair, layer: p.layer, deepest });
             }
         }
         pattern.sort_unstable();
@@ -168,6 +193,9 @@ impl System {
             let off = x - (y[0] * w[0] + y[1] * w[1] + y[2] * w[2]);
             let d = off.length();
             let along = (y[1] - y[0]).cross(y[2] - y[0]).normalize_or_zero().dot(off);
+            if along < 0.0 && d > p.deepest {
+                continue;
+            }
             // Of faces that share the closest point the one that is seen most directly tells inside from outside.
             let better = best.as_ref().is_none_or(|b| {
                 let near = b.2.abs();

@@ -101,7 +101,7 @@ impl System {
             }
         }
         self.read_reactions();
-        self.project_held(d, matrices);
+        self.project_held(matrices);
         self.project_hard(matrices);
         let rows = self.evaluate_sticks(from, d, matrices);
         (self.r.iter().map(|x| x * x).sum::<f64>() + rows).sqrt()
@@ -119,7 +119,7 @@ impl System {
         }
     }
 
-    /// ∂r/∂d = G_q ∂q/∂d + G_v ∂v/∂d, held rows by their constraint; factored. False where it is singular.
+    /// ∂r/∂d = G_q ∂q/∂d + G_v ∂v/∂d, rows of hard constraints replaced; factored. False where it is singular.
     pub(crate) fn factor(&mut self, tolerance: f64) -> bool {
         self.rd.clear();
         let blocks = self.model.layout.blocks();
@@ -145,42 +145,35 @@ impl System {
                 }
             }
         }
-        self.add_held_rows();
+        self.add_hard_rows();
         self.lu.factor(&self.rd) && self.factor_border(tolerance)
     }
 
-    /// r' = N r + s T d on held nodes: the normal part keeps its balance, the tangential part does not move (4.3).
-    fn project_held(&mut self, d: &[f64], matrices: bool) {
+    /// r' = N r + s h T v on held nodes: the normal part keeps its balance, the tangential velocity is zero (13).
+    fn project_held(&mut self, matrices: bool) {
         let scale = self.held_scale();
         for (n, held) in self.model.nodes.iter().zip(&self.held) {
             let Some((normal, _)) = *held else { continue };
             let r = Vec3::from_slice(&self.r[n.dof..]);
-            let d = Vec3::from_slice(&d[n.dof..]);
-            let out = normal * normal.dot(r) + (d - normal * normal.dot(d)) * scale(n.mass);
+            let v = Vec3::from_slice(&self.there.v[n.dof..]);
+            let s = self.h * scale(n.mass);
+            let out = normal * normal.dot(r) + (v - normal * normal.dot(v)) * s;
             out.write_to_slice(&mut self.r[n.dof..n.dof + 3]);
             if matrices {
                 for m in [&mut self.gq, &mut self.gv] {
                     project_rows(m, n.block, |column| normal * normal.dot(column));
                 }
+                let nn = Mat3::from_cols(normal * normal.x, normal * normal.y, normal * normal.z);
+                add_part(&mut self.gv, (n.block, 0), (n.block, 0), &((Mat3::IDENTITY - nn) * s));
             }
         }
     }
 
-    /// Rows of held nodes in units of their inertia.
+    /// Rows of held nodes in units of the forces that they replace, inertia and (17): with less the line search would rather keep
+    /// the balance of the neighbours than bring a node to rest.
     pub(super) fn held_scale(&self) -> impl Fn(f64) -> f64 + use<> {
-        let h = self.h;
-        move |mass| mass / (h * h)
-    }
-
-    fn add_held_rows(&mut self) {
-        let scale = self.held_scale();
-        for k in 0..self.held.len() {
-            let Some((n, _)) = self.held[k] else { continue };
-            let node = &self.model.nodes[k];
-            let t = Mat3::IDENTITY - Mat3::from_cols(n * n.x, n * n.y, n * n.z);
-            add_part(&mut self.rd, (node.block, 0), (node.block, 0), &(t * scale(node.mass)));
-        }
-        self.add_hard_rows();
+        let (h, k) = (self.h, self.settings.stiffness);
+        move |mass| mass / (h * h) + k
     }
 }
 

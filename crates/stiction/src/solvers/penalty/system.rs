@@ -5,7 +5,7 @@ use super::bdf::{Kinematics, Phase};
 use super::border::Border;
 use super::control::{Control, ControlKind};
 use super::elements::Vertices;
-use super::law::Coefficients;
+use super::law::{Coefficients, FrictionModel};
 use super::patch::{Patch, SoftPair, soft_pairs};
 use super::site::{Site, Sites};
 use super::sqp::Hard;
@@ -83,6 +83,10 @@ impl System {
             return Err(SceneError::new(format!("rod `{}`", rod.name), text));
         }
         for s in &model.solids {
+            if s.tets.is_empty() && s.self_contact {
+                let text = "the penalty solver knows no self-contact of sheets, which have no inside; use `exact`, or leave out `self_contact`";
+                return Err(SceneError::new(format!("sheet `{}`", s.name), text));
+            }
             if !s.tets.is_empty() && s.elements.damping().stiffness > 0.0 {
                 let text = "damping in proportion to stiffness has no exact derivative here; use `viscosity`";
                 return Err(SceneError::new(format!("soft body `{}`", s.name), text));
@@ -130,6 +134,13 @@ impl System {
             model,
         };
         system.fill_mass();
+        let beyond = |k: usize| system.can_hold(k).is_none();
+        if settings.friction == FrictionModel::Sqp
+            && (!system.soft_pairs.is_empty() || (0..system.sites.all.len()).any(beyond))
+        {
+            let text = "hard constraints hold nodes and particles on planes that stand still, and something else may touch here; use `hybrid`";
+            return Err(SceneError::new("friction model `sqp`", text));
+        }
         Ok(system)
     }
 
@@ -241,7 +252,7 @@ impl System {
             matches!(s.a, Owner::Node(n) if self.held[n.index()].is_some_and(|h| h.1 == site as u32));
         law.frictionless = is_held || self.gripped[site];
         if self.released[site] {
-            law.h *= super::hybrid::RELEASED;
+            law.h = super::hybrid::SLIDING;
         }
         let c = self.coefficients::<N>(site);
         let out =
@@ -300,6 +311,8 @@ impl System {
         for p in &self.patches {
             let (a, b) = p.owners(&self.model);
             let sign = match (a == on, b == on) {
+                // What a body does to itself adds up to nothing.
+                (true, true) => continue,
                 (true, _) if by.is_none_or(|o| o == b) => 1.0,
                 (_, true) if by.is_none_or(|o| o == a) => -1.0,
                 _ => continue,
