@@ -64,6 +64,7 @@ pub fn project(x: Vec3, mu: f64) -> Vec3 {
 
 /// Strict projection: clamps the normal part, then the tangential part radially to μ λ_n.
 #[doc(alias = "strict operator")]
+#[inline]
 pub fn project_strict(x: Vec3, mu: f64) -> Vec3 {
     let n = x.x.max(0.0);
     let t = tangent_norm(x);

@@ -150,7 +150,7 @@ impl ContactSolver for Ccs {
         }
         let blocks: Vec<u32> = (0..p.a.block_rows() as u32).collect();
         let contacts: Vec<u32> = (0..p.contacts() as u32).collect();
-        self.island.load(p, &blocks, &contacts);
+        self.island.load_without_sweeps(p, &blocks, &contacts);
         x.v.resize(p.dofs(), 0.0);
         self.v.clear();
         self.v.extend(x.v.iter().map(|v| if v.is_finite() { *v } else { 0.0 }));

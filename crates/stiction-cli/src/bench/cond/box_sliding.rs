@@ -99,7 +99,7 @@ fn mean_error(path: &[(f64, Vec3)]) -> [f64; 3] {
 fn virtual_nodes(gain: f64) -> [f64; 3] {
     let settings = CondSettings {
         gain,
-        stop: Stop::Update(1e-13),
+        stop: Stop::Update(1e-14),
         max_iterations: 200_000,
         remember: true,
         ..CondSettings::default()

@@ -1,7 +1,6 @@
 //! COND-T8: cable winding with fixed numbers of iterations: COND and position-based dynamics.
 
-use super::scenes;
-use super::tables::draw_cable;
+use super::scenes::{self, Draw};
 use super::trial::DT;
 use crate::bench::runs::broke;
 use crate::bench::{Context, Experiment, Row};
@@ -9,8 +8,10 @@ use crate::clock::Stopwatch;
 use crate::failure::{Result, error};
 use crate::output::csv_number;
 use crate::svg::{Mark, Plot};
+use stiction::contact::Solution;
 use stiction::scene::Model;
 use stiction::sim::PositionBased;
+use stiction::solvers::ContactSolver;
 use stiction::solvers::cond::{Cond, CondE, CondESettings, CondSettings, Stop};
 use stiction::{SimSettings, Simulation, State, Vec3};
 
@@ -45,6 +46,54 @@ enum By {
     CondE(usize),
 }
 
+/// COND with so many iterations, whatever they leave.
+fn as_printed(max_iterations: usize) -> Cond {
+    // A gain that suits the masses of the links: the paper gives none (C8, C11).
+    Cond::new(CondSettings {
+        gain: 1.4e3,
+        stop: Stop::Update(0.0),
+        max_iterations,
+        remember: true,
+        recycle: 10,
+        ..CondSettings::default()
+    })
+}
+
+/// Links that move after so many iterations of COND from rest, when nothing but a pull at the gripper acts; and how far velocities are
+/// from those of many iterations, over these.
+fn reached(model: &Model, iterations: usize) -> Result<(usize, f64)> {
+    let mut sim = Simulation::new(model.clone(), SimSettings::default());
+    for _ in 0..REACH_STEPS {
+        sim.step(DT).map_err(broke)?;
+    }
+    let mut p = sim.problem().clone();
+    p.b.fill(0.0);
+    p.bias.fill(Vec3::ZERO);
+    let (last, _) = p.a.block(p.a.block_rows() - 1);
+    p.b[last] = 1.0;
+    let after = |iterations: usize| {
+        let mut x = Solution { v: vec![0.0; p.dofs()], lambda: vec![Vec3::ZERO; p.contacts()] };
+        as_printed(iterations).solve(&p, &mut x, &mut ());
+        x.v
+    };
+    let (v, end) = (after(iterations), after(MANY));
+    let moves = |i: usize| {
+        let (first, count) = p.a.block(i);
+        v[first..first + count].iter().any(|v| *v != 0.0)
+    };
+    let norm = |v: &mut dyn Iterator<Item = f64>| v.map(|v| v * v).sum::<f64>().sqrt();
+    let wrong = norm(&mut v.iter().zip(&end).map(|(v, e)| v - e)) / norm(&mut end.iter().copied());
+    Ok(((0..p.a.block_rows()).filter(|&i| moves(i)).count(), wrong))
+}
+
+/// What the paper has measured of its cable: the force error of Table VIII is not of a random trial.
+const MEASURED: Draw = Draw { young: 2.954e6, poisson: 0.49, mu: 1.3 };
+/// Iterations that are compared in the table, and what stands for the answer.
+const COUNTS: [usize; 2] = [100, 200];
+const MANY: usize = 30_000;
+/// Steps before a pull is looked at: the cable touches the post.
+const REACH_STEPS: usize = 50;
+
 fn by_velocity(model: &Model, steps: usize, by: By) -> Result<Course> {
     let mut sim = Simulation::new(model.clone(), SimSettings::default());
     if let By::CondE(max_iterations) = by {
@@ -52,16 +101,7 @@ fn by_velocity(model: &Model, steps: usize, by: By) -> Result<Course> {
         sim = sim.with_solver(Box::new(CondE::new(settings)));
     }
     if let By::Cond(max_iterations) = by {
-        // A gain that suits the masses of the links: the paper gives none (C8, C11).
-        let settings = CondSettings {
-            gain: 1.4e3,
-            stop: Stop::Update(0.0),
-            max_iterations,
-            remember: true,
-            recycle: 10,
-            ..CondSettings::default()
-        };
-        sim = sim.with_solver(Box::new(Cond::new(settings)));
+        sim = sim.with_solver(Box::new(as_printed(max_iterations)));
     }
     let mut course = Course { force: Vec::new(), penetration: 0.0, seconds: 0.0 };
     let watch = Stopwatch::start();
@@ -90,60 +130,41 @@ fn by_position(model: &Model, steps: usize, substeps: usize) -> Course {
 }
 
 fn run(ctx: &mut Context) -> Result<Vec<Row>> {
-    // Slow, as the paper's: then forces are those of a wound cable and not of its waves.
-    let (seeds, links, seconds) = ctx.pick((1, 40, 2.0), (1, 120, 8.0));
+    // Six times as fast as published, for the sake of position-based dynamics.
+    let (links, seconds) = ctx.pick((40, 2.0), (120, 8.0));
     let steps = (seconds / DT).round() as usize;
     let mut rows = Vec::new();
     let names = ["COND (100)", "COND (200)", "PBD (100)", "PBD (200)", "COND-E (100)", "COND-E (200)"];
     let paper =
         ["0.0031, 0.553, 3.95", "0.0032, 0.553, 7.13", "0.0036, 2.654, 94.5", "0.0026, 1.575, 188", "", ""];
-    let mut sums = [[0.0; 3]; 6];
-    // Sums of the force, and of how far it is apart with 100 and 200 iterations, of COND and COND-E [N].
-    let (mut pull, mut apart) = (0.0, [0.0; 2]);
-    let mut table = Vec::new();
+    let scene = scenes::wound_cable(MEASURED, links, seconds);
+    let model = scene.compile().map_err(|e| error(format!("the experiment's scene: {e}"), "report this"))?;
+    let truth = by_velocity(&model, steps, By::Exact)?;
+    let courses = [
+        by_velocity(&model, steps, By::Cond(COUNTS[0]))?,
+        by_velocity(&model, steps, By::Cond(COUNTS[1]))?,
+        by_position(&model, steps, COUNTS[0]),
+        by_position(&model, steps, COUNTS[1]),
+        by_velocity(&model, steps, By::CondE(COUNTS[0]))?,
+        by_velocity(&model, steps, By::CondE(COUNTS[1]))?,
+    ];
+    let far = COUNTS.into_iter().map(|n| reached(&model, n)).collect::<Result<Vec<_>>>()?;
+    let pull = truth.force.iter().map(|f| f.length()).sum::<f64>() / steps as f64;
+    let apart = |a: &Course, b: &Course| {
+        a.force.iter().zip(&b.force).map(|(a, b)| (*a - *b).length()).sum::<f64>() / steps as f64
+    };
+    let sums: Vec<[f64; 3]> =
+        courses.iter().map(|c| [1e3 * c.penetration, apart(c, &truth), 1e3 * c.seconds]).collect();
+    let table: Vec<Vec<String>> = names
+        .iter()
+        .zip(&sums)
+        .map(|(name, sum)| std::iter::once(name.to_string()).chain(sum.map(csv_number)).collect())
+        .collect();
     let mut plot = Plot::new("Force at the gripper", "step", "force [N]");
-    for seed in 0..seeds {
-        ctx.note(&format!("trial {}", seed + 1));
-        let scene = scenes::slow_cable(draw_cable(seed), links, seconds);
-        let model =
-            scene.compile().map_err(|e| error(format!("the experiment's scene: {e}"), "report this"))?;
-        let truth = by_velocity(&model, steps, By::Exact)?;
-        let courses = [
-            by_velocity(&model, steps, By::Cond(100))?,
-            by_velocity(&model, steps, By::Cond(200))?,
-            by_position(&model, steps, 100),
-            by_position(&model, steps, 200),
-            by_velocity(&model, steps, By::CondE(100))?,
-            by_velocity(&model, steps, By::CondE(200))?,
-        ];
-        for (apart, k) in apart.iter_mut().zip([0, 4]) {
-            let both = courses[k].force.iter().zip(&courses[k + 1].force);
-            *apart += both.map(|(a, b)| (*a - *b).length()).sum::<f64>();
-        }
-        pull += truth.force.iter().map(|f| f.length()).sum::<f64>();
-        for (k, c) in courses.iter().enumerate() {
-            let error: f64 = c.force.iter().zip(&truth.force).map(|(a, b)| (*a - *b).length()).sum::<f64>();
-            let error = error / steps as f64;
-            for (sum, x) in sums[k].iter_mut().zip([1e3 * c.penetration, error, 1e3 * c.seconds]) {
-                *sum += x / seeds as f64;
-            }
-            table.push(vec![
-                names[k].into(),
-                seed.to_string(),
-                csv_number(1e3 * c.penetration),
-                csv_number(error),
-                csv_number(1e3 * c.seconds),
-            ]);
-            if seed == 0 {
-                let curve = c.force.iter().enumerate().map(|(i, f)| (i as f64, f.length())).collect();
-                plot.add(names[k], Mark::Line, curve);
-            }
-        }
-        if seed == 0 {
-            let curve = truth.force.iter().enumerate().map(|(i, f)| (i as f64, f.length())).collect();
-            plot.add("exact", Mark::Dashes, curve);
-        }
-    }
+    let curve = |c: &Course| c.force.iter().enumerate().map(|(i, f)| (i as f64, f.length())).collect();
+    names.iter().zip(&courses).for_each(|(name, c)| plot.add(name, Mark::Line, curve(c)));
+    plot.add("exact", Mark::Dashes, curve(&truth));
+    rows.push(Row::new("mean force at the gripper", pull, "N"));
     for ((name, sum), paper) in names.iter().zip(&sums).zip(paper) {
         rows.push(Row::new(format!("{name}: max penetration"), sum[0], "mm").against(paper));
         rows.push(Row::new(format!("{name}: force error"), sum[1], "N").against(paper));
@@ -151,28 +172,47 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     }
     let change = |a: f64, b: f64| (a - b).abs() / a.max(f64::MIN_POSITIVE);
     rows.push(
-        Row::new("COND-E: change of the force from 100 to 200", apart[1] / pull, "of the force")
-            .against("0 (COND's error against a sensor stays 0.553 N)")
-            .at_most(0.01),
+        Row::new(
+            "COND-E: change of the force from 100 to 200",
+            apart(&courses[4], &courses[5]) / pull,
+            "of the force",
+        )
+        .against("0 (COND's error against a sensor stays 0.553 N)")
+        .at_most(0.01),
     );
     rows.push(
-        Row::new("COND: change of the force from 100 to 200", apart[0] / pull, "of the force")
+        Row::new("COND: change of the force from 100 to 200", apart(&courses[0], &courses[1]) / pull, "of the force")
             .against("0 (its error against a sensor stays 0.553 N)")
             .at_most(0.01)
-            .because("a diagonal W moves a wave by one link per iteration, and so many do not settle a stiff cable (COND-T9): the paper's error is that of its model against a sensor, which hides this one"),
+            .because("h² E A/(m L) of a link is 1e4, so that Chebyshev's method takes hundreds of iterations for a digit; what 100 and 200 leave of one step is in the rows below. The paper's error is that of its model against a sensor, which hides this one"),
     );
+    for (n, (reached, settled)) in COUNTS.into_iter().zip(&far) {
+        rows.push(
+            Row::new(
+                format!("COND ({n}): links of {links} that a pull at the gripper has reached"),
+                *reached as f64,
+                "",
+            )
+            .accept("one per iteration", *reached == links.min(n)),
+        );
+        rows.push(Row::new(
+            format!("COND ({n}): share of the velocities of one step that is still wrong"),
+            *settled,
+            "",
+        ));
+    }
     rows.push(
         Row::new("PBD: change of the force error from 100 to 200", change(sums[2][1], sums[3][1]), "")
             .against("0.41")
             .at_least(0.2)
-            .because("ours grows with the substeps, probably because smaller ones damp less and this stepper has no damping of its own for the waves of the cable"),
+            .because("this stepper has no damping of its own for the waves of the cable: with 100 substeps those of 120 links run away"),
     );
     let over = |k: usize| sums[3][1] / sums[k][1].max(f64::MIN_POSITIVE);
     rows.push(
         Row::new("force error PBD (200) / COND-E (200)", over(5), "×").against("2.8 (COND)").at_least(2.0),
     );
     rows.push(Row::new("force error PBD (200) / COND (200)", over(1), "×").against("2.8"));
-    ctx.csv("courses", &["solver", "seed", "penetration_mm", "force_error_N", "ms"], &table)?;
+    ctx.csv("courses", &["solver", "penetration_mm", "force_error_N", "ms"], &table)?;
     ctx.plot("force", &plot)?;
     Ok(rows)
 }

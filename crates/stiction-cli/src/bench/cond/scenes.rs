@@ -46,15 +46,21 @@ fn moving(name: &str, geometry: Geometry, keys: &[(f64, Vec3)], mu: f64) -> Body
     b
 }
 
-/// A mat of 0.26 m × 0.26 m × 1 cm that a gripper holds by one edge, lifts and folds over. `cells` along both edges; 26 give
-/// 1458 nodes and 4056 tets (the paper: 1477 and 4100).
+/// Edge of a cell of the mat and its thickness [m]. The paper gives no size (C11): with cubes of 2 cm COND takes 41 iterations
+/// at θ = 1e-4 on the mat of COND-F11 (the paper: 39.7; cubes of 1 cm: 69).
+const CELL: f64 = 0.02;
+
+/// Cells along an edge that give 1458 nodes and 4056 tets (the paper: 1477 and 4100).
+const CELLS: usize = 26;
+
+/// A mat that a gripper holds by one edge, lifts and folds over. `cells` along both edges.
 pub fn mat(d: Draw, cells: usize) -> Scene {
-    mat_of(d, cells, 0.26)
+    mat_of(d, cells, CELL * cells as f64)
 }
 
-/// A larger or smaller mat of the same cells of 1 cm.
-pub fn mat_of_equal_cells(d: Draw, cells: usize) -> Scene {
-    mat_of(d, cells, 0.01 * cells as f64)
+/// The mat of the paper's counts with finer or coarser cells.
+pub fn finer_mat(d: Draw, cells: usize) -> Scene {
+    mat_of(d, cells, CELL * CELLS as f64)
 }
 
 /// A mat of this edge [m].
@@ -70,7 +76,7 @@ fn mat_of(d: Draw, cells: usize, edge: f64) -> Scene {
     // It holds the mat by its nodes and touches nothing.
     gripper.shapes.clear();
     scene.bodies.push(gripper);
-    let size = Vec3::new(edge, edge, 0.01);
+    let size = Vec3::new(edge, edge, CELL);
     let mut mat = SoftBody::new("mat", shapes::block([cells, cells, 1], size), material(d, 1000.0));
     (mat.friction, mat.rigid_edges) = (d.mu, false);
     let held =
@@ -96,34 +102,55 @@ pub fn ball(d: Draw, shells: usize) -> Scene {
     scene
 }
 
-/// A cable of 0.4 m, radius 2 mm, whose end a gripper leads around a post of radius 2 cm in 0.8 s.
+/// Radius of a wound cable's axis [m]: a post of 2 cm, the cable and a clearance.
+const WOUND: f64 = 0.0221;
+
+/// A cable of 0.4 m, radius 2 mm, whose end a gripper leads around a post of radius 2 cm in 0.8 s: four radians, as far away as what
+/// is left of the cable reaches.
 pub fn cable(d: Draw, links: usize) -> Scene {
-    slow_cable(d, links, 0.8)
+    let keys = around_post(0.2, [WOUND, 0.0], 4.0, 40).map(|(part, at)| (0.8 * part, at));
+    cable_along(d, links, -0.2, &keys.collect::<Vec<_>>())
 }
 
-/// The same in this many seconds.
-pub fn slow_cable(d: Draw, links: usize, seconds: f64) -> Scene {
+/// The cable of Table VIII, wound as by the trajectory that its authors have published (github.com/INRoL/inrol_sim_cablewinding): from
+/// where it touches the post, nearly two turns, rising by 17 mm in each; a radian takes 20 mm off the way to the gripper where the
+/// cable needs 22, so that it is stretched more and more.
+pub fn wound_cable(d: Draw, links: usize, seconds: f64) -> Scene {
+    let keys = around_post(0.4, [0.020, 0.0027], 12.0, 1200).map(|(part, at)| (seconds * part, at));
+    cable_along(d, links, 0.0, &keys.collect::<Vec<_>>())
+}
+
+/// Where a gripper is on its way of `end` radians around the post, by the share of the way: `free` metres from it at first; each
+/// radian takes something off that, and lifts.
+fn around_post(
+    free: f64,
+    [off, lift]: [f64; 2],
+    end: f64,
+    count: usize,
+) -> impl Iterator<Item = (f64, Vec3)> {
+    (0..=count).map(move |k| {
+        let part = k as f64 / count as f64;
+        let angle = end * part;
+        let (s, c) = angle.sin_cos();
+        let touch = Vec3::new(WOUND * s, WOUND * c - WOUND, lift * angle);
+        (part, touch + Vec3::new(c, -s, 0.0) * (free - off * angle))
+    })
+}
+
+/// A cable along x from here to the first place of a gripper.
+fn cable_along(d: Draw, links: usize, start: f64, keys: &[(f64, Vec3)]) -> Scene {
     let mut scene = Scene { gravity: Vec3::new(0.0, 0.0, -GRAVITY), ..Scene::default() };
     let mut post = Body::new("post", Geometry::Cylinder { half_height: 0.2, radius: 0.02 }).fixed();
-    post.pose = Pose::from_translation(Vec3::new(0.0, -0.0221, 0.0));
+    post.pose = Pose::from_translation(Vec3::new(0.0, -WOUND, 0.0));
     scene.bodies.push(post.with_friction(d.mu));
-    let mut keys = vec![(0.0, Vec3::new(0.2, 0.0, 0.0))];
-    // Four radians around the post at a shrinking radius.
-    for k in 1..=40 {
-        let angle = k as f64 * 0.1;
-        let free = 0.2 - 0.0221 * angle;
-        let (s, c) = angle.sin_cos();
-        let touch = Vec3::new(0.0221 * s, -0.0221 + 0.0221 * c, 0.0);
-        keys.push((seconds / 40.0 * k as f64, touch + Vec3::new(c, -s, 0.0) * free));
-    }
-    let mut gripper = moving("gripper", Geometry::Sphere { radius: 0.003 }, &keys, d.mu);
+    let mut gripper = moving("gripper", Geometry::Sphere { radius: 0.003 }, keys, d.mu);
     gripper.shapes.clear();
     if let Motion::Keyframes { ease, .. } = &mut gripper.motion {
         *ease = Ease::Linear;
     }
     scene.bodies.push(gripper);
     let section = Section { radius: 0.002, young: d.young, poisson: d.poisson };
-    let mut rod = Rod::new("cable", Vec3::new(-0.2, 0.0, 0.0), Vec3::new(0.2, 0.0, 0.0), links, section);
+    let mut rod = Rod::new("cable", Vec3::new(start, 0.0, 0.0), keys[0].1, links, section);
     (rod.density, rod.damping, rod.friction) = (1259.0, 0.01, d.mu);
     rod.ends = [
         Some(RodHold { to: None, fixing: Fixing::Clamped }),

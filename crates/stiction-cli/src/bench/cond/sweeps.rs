@@ -2,13 +2,13 @@
 
 use super::scenes::{self, Draw};
 use super::tables::{draw_ball, draw_cable, draw_gripper, draw_mat};
-use super::trial::{Contestant, Walk};
+use super::trial::{Contestant, EULER, MIDPOINT, Walk};
 use crate::bench::{Context, Experiment, Row};
 use crate::failure::Result;
 use crate::output::csv_number;
 use crate::svg::{Mark, Plot, Scale};
 use stiction::solvers::cond::{Acceleration, CondESettings, CondSettings, Stand, StepSize, Stop};
-use stiction::{Scene, SolverKind};
+use stiction::{Scene, Scheme, SolverKind};
 
 /// Iterations over Young's modulus.
 pub const STIFFNESS: Experiment = Experiment {
@@ -38,6 +38,7 @@ pub const STRATEGIES: Experiment = Experiment {
 struct One {
     name: &'static str,
     scene: Scene,
+    scheme: Scheme,
     /// Steps before the first that is looked at.
     warm_up: usize,
     /// θ of the paper [m/s], and a gain that suits the masses of the scene [N·s/m] (C8, C11).
@@ -57,6 +58,7 @@ fn four(seed: u64, quick: bool) -> [One; 4] {
     let one = |name, scene, warm_up, theta, paper| One {
         name,
         scene,
+        scheme: EULER,
         warm_up,
         theta,
         gain: 1e4,
@@ -69,7 +71,7 @@ fn four(seed: u64, quick: bool) -> [One; 4] {
     let cable = scenes::cable(draw_cable(seed), pick(120, 320));
     let gripper = scenes::soft_gripper(draw_gripper(seed), fingers);
     [
-        one("mat", mat, 15, 1e-4, [167.4, 39.72]),
+        One { scheme: MIDPOINT, ..one("mat", mat, 15, 1e-4, [167.4, 39.72]) },
         one("ball", ball, 12, 1e-5, [138.8, 37.51]),
         One { gain: 1.4e3, error: 0.1, most: 20_000, ..one("cable", cable, 25, 1e-4, [40.14, 18.28]) },
         one("gripper", gripper, 16, 1e-6, [155.7, 30.88]),
@@ -77,8 +79,13 @@ fn four(seed: u64, quick: bool) -> [One; 4] {
 }
 
 /// Walks to a step and lets everyone solve the next few.
-fn look(scene: &Scene, warm_up: usize, steps: usize, all: &mut [Contestant]) -> Result<usize> {
-    let mut walk = Walk::new(scene)?;
+fn look(
+    scene: &Scene,
+    scheme: Scheme,
+    (warm_up, steps): (usize, usize),
+    all: &mut [Contestant],
+) -> Result<usize> {
+    let mut walk = Walk::new(scene, scheme)?;
     for step in 0..warm_up + steps {
         walk.step()?;
         if step >= warm_up {
@@ -132,7 +139,7 @@ fn stiffness(ctx: &mut Context) -> Result<Vec<Row>> {
             Contestant::kind(SolverKind::Pgs, tolerance, Some(3000)),
             Contestant::kind(SolverKind::Apgd, tolerance, Some(1000)),
         ];
-        look(&scene, 12, steps, &mut all)?;
+        look(&scene, EULER, (12, steps), &mut all)?;
         for c in &all {
             let n = c.sum.iterations();
             table.push(vec![
@@ -205,7 +212,7 @@ fn chebyshev(ctx: &mut Context) -> Result<Vec<Row>> {
                 Contestant::cond("without, judged", judged(without)),
                 Contestant::cond("with, judged", judged(with)),
             ];
-            look(&o.scene, o.warm_up, steps, &mut trial)?;
+            look(&o.scene, o.scheme, (o.warm_up, steps), &mut trial)?;
             if all.is_empty() {
                 all = trial;
             } else {
@@ -246,14 +253,14 @@ fn chebyshev(ctx: &mut Context) -> Result<Vec<Row>> {
 }
 
 /// θ is made smaller by this, and so many iterations are allowed, to see the answer itself.
-const END: f64 = 1e-3;
-const FINISHED: usize = 30_000;
+const END: f64 = 1e-5;
+const FINISHED: usize = 100_000;
 
 fn strategies(ctx: &mut Context) -> Result<Vec<Row>> {
     let steps = ctx.pick(3, 6);
     let mut rows = Vec::new();
     let mut table = Vec::new();
-    for One { name, scene, warm_up, theta, gain, .. } in four(3, ctx.quick) {
+    for One { name, scene, scheme, warm_up, theta, gain, .. } in four(3, ctx.quick) {
         ctx.note(name);
         let settings = |step_size: StepSize, recycle: usize, theta: f64| CondSettings {
             step_size,
@@ -273,9 +280,9 @@ fn strategies(ctx: &mut Context) -> Result<Vec<Row>> {
             StepSize::ALL.into_iter().map(|s| one(s.name(), s, 1, theta)).collect();
         let (kind, end) = (StepSize::Frobenius, END * theta);
         all.push(one("frobenius recycled", kind, 10, theta));
-        all.push(one("frobenius, θ/1000", kind, 1, end));
-        all.push(one("frobenius recycled, θ/1000", kind, 10, end));
-        look(&scene, warm_up, steps, &mut all)?;
+        all.push(one("frobenius, θ/1e5", kind, 1, end));
+        all.push(one("frobenius recycled, θ/1e5", kind, 10, end));
+        look(&scene, scheme, (warm_up, steps), &mut all)?;
         for c in &all {
             rows.push(Row::new(format!("{name}, {}: iterations", c.name), c.sum.iterations(), ""));
             rows.push(Row::new(
@@ -294,7 +301,7 @@ fn strategies(ctx: &mut Context) -> Result<Vec<Row>> {
         }
         let n = all.len();
         for (fresh, old, what) in
-            [(&all[1], &all[n - 3], "stopped at θ"), (&all[n - 2], &all[n - 1], "finished, θ/1000")]
+            [(&all[1], &all[n - 3], "stopped at θ"), (&all[n - 2], &all[n - 1], "finished, θ/1e5")]
         {
             let both = fresh.velocity().iter().zip(old.velocity());
             let change = both.map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();

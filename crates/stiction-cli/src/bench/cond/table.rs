@@ -1,7 +1,7 @@
 //! COND-table: every solver on the same five scenes, at the same yardstick.
 
 use super::scenes::{self, Draw};
-use super::trial::{Contestant, DT, Score, Walk};
+use super::trial::{Contestant, DT, EULER, Score, Walk};
 use crate::bench::{Context, Experiment, Row};
 use crate::clock::Stopwatch;
 use crate::failure::Result;
@@ -52,7 +52,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         // The box takes microseconds: many of its steps make one figure.
         let steps = if name == "box" { 40 } else { steps };
         let at: Vec<usize> = (0..steps).map(|k| step + k).collect();
-        let samples = Walk::samples(&scene, &at)?;
+        let samples = Walk::samples(&scene, EULER, &at)?;
         ctx.note(&format!("{name}, {} dofs, {} contacts", samples[0].dofs(), samples[0].contacts()));
         let gain = match name {
             "cable" => 1.4e3,
@@ -160,7 +160,7 @@ const SUBSTEPS: usize = 100;
 /// Position-based dynamics from the states of the reference: where a step leads it, as a velocity, against where the
 /// reference goes.
 fn by_position(scene: &Scene, first: usize, steps: usize) -> Result<Score> {
-    let mut walk = Walk::new(scene)?;
+    let mut walk = Walk::new(scene, EULER)?;
     let model = walk.sim.model().clone();
     let mut stepper = PositionBased::new(&model, SUBSTEPS);
     let mut score = Score::default();

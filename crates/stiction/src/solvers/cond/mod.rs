@@ -274,7 +274,7 @@ impl Cond {
 
     /// The guess: the given velocity, or that of the last solve; its error with the given impulses.
     fn load(&mut self, p: &ContactProblem, x: &Solution) {
-        self.island.load(p, &self.blocks, &self.contacts);
+        self.island.load_without_sweeps(p, &self.blocks, &self.contacts);
         self.nodal.load(p, &self.island, &self.contacts, self.settings.gain / p.force_per_lambda);
         let n = self.nodal.dofs();
         for v in [&mut self.image, &mut self.av, &mut self.av_before, &mut self.v_before] {

@@ -35,7 +35,22 @@ pub fn project(operator: Operator, x: Vec3, friction: Friction) -> Vec3 {
 
 /// The impulse that solves one contact or block of rows of the surrogate dynamics: `u = (γ + Ω) λ + free`, where `free`
 /// is η + φ and Ω the compliance of its rows (37) [1/kg].
+#[inline]
 pub fn one_shot(operator: Operator, law: Law, gamma: f64, omega: Vec3, free: Vec3) -> Vec3 {
+    match law {
+        // Nearly all of them, in the innermost loop.
+        Law::Contact(Friction::Isotropic(mu)) if operator == Operator::Strict && omega == Vec3::ZERO => {
+            if free.x >= 0.0 {
+                Vec3::ZERO
+            } else {
+                cone::project_strict(-free / gamma, mu)
+            }
+        }
+        _ => any_shot(operator, law, gamma, omega, free),
+    }
+}
+
+fn any_shot(operator: Operator, law: Law, gamma: f64, omega: Vec3, free: Vec3) -> Vec3 {
     let g = omega + gamma;
     match law {
         // Rows know nothing of each other.

@@ -197,7 +197,7 @@ impl Lane {
     }
 
     fn load(&mut self, p: &ContactProblem, (blocks, contacts): (&[u32], &[u32]), x: &Solution) {
-        self.island.load(p, blocks, contacts);
+        self.island.load_without_sweeps(p, blocks, contacts);
         let n = self.island.dofs();
         self.island.gather(&x.v, &mut self.v);
         for v in &mut self.v {

@@ -111,6 +111,12 @@ pub(in crate::solvers) struct Island {
 impl Island {
     /// Copies what belongs to these blocks and contacts.
     pub fn load(&mut self, p: &ContactProblem, blocks: &[u32], contacts: &[u32]) {
+        self.load_without_sweeps(p, blocks, contacts);
+        self.copy_low(p);
+    }
+
+    /// The same for solvers that take products only: the values of `low` stay what they were.
+    pub fn load_without_sweeps(&mut self, p: &ContactProblem, blocks: &[u32], contacts: &[u32]) {
         if !self.fits(p, blocks) {
             self.make_pattern(p, blocks);
         }
@@ -246,31 +252,41 @@ impl Island {
     }
 
     fn copy_values(&mut self, p: &ContactProblem) {
-        let values = p.a.values();
         let mut above = 0;
         for i in 0..self.dof.len() {
             for e in self.rows[i] as usize..self.rows[i + 1] as usize {
-                let (place, stride) = (self.source[e].0 as usize, self.source[e].1 as usize);
-                let from = &values[place..place + 2 * stride + 3];
-                let mut m = [0.0; 9];
-                for r in 0..3 {
-                    m[3 * r..3 * r + 3].copy_from_slice(&from[r * stride..r * stride + 3]);
-                }
-                let low = self.low.block_mut(e);
-                for r in 0..3 {
-                    for c in 0..3 {
-                        low[3 * c + r] = m[3 * r + c] as f32;
-                    }
-                }
                 let j = self.columns[e] as usize;
                 if j > i {
-                    self.a.upper_mut()[above] = m;
+                    self.a.upper_mut()[above] = self.value(p, e);
                     above += 1;
                 } else if j == i {
-                    *self.a.diagonal_mut(i) = m;
+                    *self.a.diagonal_mut(i) = self.value(p, e);
                 }
             }
         }
+    }
+
+    fn copy_low(&mut self, p: &ContactProblem) {
+        for e in 0..self.columns.len() {
+            let m = self.value(p, e);
+            let low = self.low.block_mut(e);
+            for r in 0..3 {
+                for c in 0..3 {
+                    low[3 * c + r] = m[3 * r + c] as f32;
+                }
+            }
+        }
+    }
+
+    /// Block `e` of `low` as the problem has it, row-major.
+    fn value(&self, p: &ContactProblem, e: usize) -> [f64; 9] {
+        let (place, stride) = (self.source[e].0 as usize, self.source[e].1 as usize);
+        let from = &p.a.values()[place..place + 2 * stride + 3];
+        let mut m = [0.0; 9];
+        for r in 0..3 {
+            m[3 * r..3 * r + 3].copy_from_slice(&from[r * stride..r * stride + 3]);
+        }
+        m
     }
 
     /// Lumped inertia: elastic forces do not resist a translation of everything, so that the rows of A, summed over
