@@ -104,7 +104,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             for friction in FrictionModel::ALL {
                 let damping = ContactDamping::HuntCrossley(0.3);
                 let settings =
-                    Settings { scheme, friction, damping, tolerance: 1e-11, ..Settings::default() };
+                    Settings { scheme, friction, damping, tolerance: 1e-12, ..Settings::default() };
                 let model = kind.scene(cells).compile().map_err(|e| defect(&e))?;
                 let mut system = System::new(model, settings, 1.0 / 80.0).map_err(|e| defect(&e))?;
                 let mut list = vec![
