@@ -48,10 +48,11 @@ impl GradCheck {
     }
 }
 
-/// Steps of central differences, relative to the size of the parameter.
-const STEPS: [f64; 6] = [1e-4, 1e-5, 3e-6, 1e-6, 1e-7, 1e-8];
+/// Steps of central differences, relative to the size of the parameter, in the order in which they are tried. Contacts want small ones;
+/// the last two see slopes that rounding of the motion hides from them.
+const STEPS: [f64; 8] = [1e-4, 1e-5, 3e-6, 1e-6, 1e-7, 1e-8, 3e-4, 1e-3];
 
-/// Agreement at which smaller steps are not tried.
+/// Agreement at which no further steps are tried.
 const GOOD: f64 = 1e-7;
 
 /// Compares the adjoint, direct sensitivities and central differences of Φ by every parameter.
@@ -97,7 +98,7 @@ pub fn check_grad(
             // Rounding of Φ divided by the step is what differences cannot tell from zero.
             let blind = 1e-13 * check.value.abs().max(up.abs()) / e;
             let size = slope.abs().max(adjoint[i].abs());
-            // The largest step sees the smallest slopes: what is nothing to it is nothing.
+            // The first step sees smaller slopes than those after it: what is nothing to it is nothing.
             let is_nothing = step == STEPS[0] && size <= blind;
             let error = if is_nothing { 0.0 } else { (slope - adjoint[i]).abs() / size.max(blind) };
             if error < best.0 {
@@ -108,7 +109,7 @@ pub fn check_grad(
                 break;
             }
         }
-        // Slope between the two largest steps whose remainders stand out of rounding.
+        // Slope between the first two steps, where their remainders stand out of rounding.
         let slope = match remainders[..] {
             [(e1, r1), (e2, r2), ..] if r2 > 1e-14 * check.value.abs() && r2 > 0.0 => {
                 (r1 / r2).ln() / (e1 / e2).ln()
