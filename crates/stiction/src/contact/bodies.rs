@@ -77,7 +77,7 @@ struct BodyData {
 pub struct Bodies {
     bodies: Vec<BodyData>,
     free_velocity: Vec<Vec6>,
-    slot_of_block: Vec<u32>,
+    slots: Slots,
     frame: Vec<Mat3>,
     bias: Vec<Vec3>,
     softness: Vec<Vec3>,
@@ -103,6 +103,47 @@ pub struct Bodies {
 
 const NONE: u32 = u32::MAX;
 
+/// A place for each block that some contacts move. It takes memory for these blocks and not for all of a problem: thousands of small
+/// islands have one each.
+#[derive(Default)]
+struct Slots {
+    first: u32,
+    /// The blocks in ascending order where they lie far apart; else empty, and places are counted from the first.
+    met: Vec<u32>,
+    slot: Vec<u32>,
+}
+
+/// Blocks lie far apart where they span more than this many per term.
+const SPARSE: usize = 16;
+
+impl Slots {
+    /// Empty places for the blocks of these contacts.
+    fn start(&mut self, p: &ContactProblem, contacts: &[u32]) {
+        let blocks = || contacts.iter().flat_map(|&c| p.j.terms(c as usize)).map(|t| t.block() as u32);
+        let (first, last, count) =
+            blocks().fold((u32::MAX, 0, 0), |(lo, hi, n), b| (b.min(lo), b.max(hi), n + 1));
+        let span = (last as usize + 1).saturating_sub(first as usize);
+        self.first = first;
+        self.met.clear();
+        if span > SPARSE * count {
+            self.met.extend(blocks());
+            self.met.sort_unstable();
+            self.met.dedup();
+        }
+        self.slot.clear();
+        self.slot.resize(if self.met.is_empty() { span } else { self.met.len() }, NONE);
+    }
+
+    fn of(&mut self, block: usize) -> &mut u32 {
+        let at = if self.met.is_empty() {
+            block - self.first as usize
+        } else {
+            self.met.partition_point(|&b| (b as usize) < block)
+        };
+        &mut self.slot[at]
+    }
+}
+
 impl Bodies {
     /// Takes the given contacts of `p`. False when `p` has couplings that this form does not know (dofs coupled
     /// through `A`, or blocks that are not the inertia of a particle or a rigid body).
@@ -117,7 +158,7 @@ impl Bodies {
         self.side_start.push(0);
         self.sides.clear();
         self.free_velocity.clear();
-        self.slot_of_block.resize(p.a.block_rows(), NONE);
+        self.slots.start(p, contacts);
         for &c in contacts {
             let c = c as usize;
             let k = p.law[c].stretch();
@@ -132,12 +173,9 @@ impl Bodies {
                 }
             });
             for t in p.j.terms(c) {
-                let slot = &mut self.slot_of_block[t.block()];
+                let slot = self.slots.of(t.block());
                 if *slot == NONE {
-                    let Some(body) = body_data(p, t) else {
-                        self.forget_slots();
-                        return false;
-                    };
+                    let Some(body) = body_data(p, t) else { return false };
                     *slot = self.bodies.len() as u32;
                     self.bodies.push(body);
                 }
@@ -145,7 +183,6 @@ impl Bodies {
             }
             self.side_start.push(self.sides.len() as u32);
         }
-        self.forget_slots();
         for b in &self.bodies {
             let d = b.dof as usize;
             let lin = Vec3::from_slice(&p.b[d..]) * b.mass_inverse;
@@ -236,12 +273,6 @@ impl Bodies {
             }
         }
         self.lu.solve(&mut self.rhs);
-    }
-
-    fn forget_slots(&mut self) {
-        for b in &self.bodies {
-            self.slot_of_block[b.block as usize] = NONE;
-        }
     }
 
     fn sides(&self, c: usize) -> &[Side] {

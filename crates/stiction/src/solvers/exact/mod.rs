@@ -112,18 +112,15 @@ impl Settings {
         Settings { inner: Inner::Mixing, most_direct: MIXING_FROM, ..Settings::stepping() }
     }
 
-    /// How a soft island finds its steps, and the unknowns from which it uses the multigrid. Many contacts hold a body
-    /// everywhere, so that sweeps alone do well; few leave it long waves, which `auto` gives to the multigrid sooner. What
-    /// holds free rigid bodies changes its modes often, which sets mixing back more than linear solves: it mixes small islands
-    /// only.
+    /// How a soft island finds its steps, and the unknowns from which it uses the multigrid. `auto` mixes steps of the multigrid on
+    /// islands that are too small for linear solves with it; on larger ones these are as fast or faster. Many contacts hold a small body
+    /// everywhere, so that sweeps alone do well; few leave it long waves, which `auto` gives to the multigrid sooner.
     fn soft(&self, p: &ContactProblem, blocks: &[u32], contacts: usize) -> SoftSettings {
         let nodes = blocks.iter().filter(|&&b| p.a.block(b as usize).1 == 3).count();
         let standard = SoftSettings { tolerance: self.tolerance, ..SoftSettings::default() };
-        let mixes = if nodes == blocks.len() {
-            3 * nodes >= HELD_FROM || 6 * contacts <= nodes
-        } else {
-            3 * nodes < standard.multigrid_from
-        };
+        let is_small = 3 * nodes < standard.multigrid_from;
+        let is_free = 3 * nodes >= HELD_FROM || 6 * contacts <= nodes;
+        let mixes = is_small && (is_free || nodes < blocks.len());
         match self.inner {
             Inner::Mixing if mixes => {
                 SoftSettings { inner: Inner::Mixing, multigrid_from: MIXING_FROM, ..standard }
