@@ -102,6 +102,13 @@ impl RodElement {
         0.5 * (s.e.dot(self.stretch * s.e) + turn.dot(self.bend * turn)) / self.length
     }
 
+    /// Strains e [m] and θ − θ₀ [rad] with their derivatives by (x_a, φ_a, x_b, φ_b). Their stiffnesses are S/L and B/L.
+    pub fn strains(&self, frames: &[RodFrame; 2]) -> [(Vec3, [Mat3; 4]); 2] {
+        let s = self.strain(frames);
+        let [_, _, e, turn] = self.rows(&s, frames);
+        [(s.e, e), (s.theta - self.rest_turn, turn)]
+    }
+
     /// Force that the second end pulls the first with [N], world axes.
     pub fn force(&self, frames: &[RodFrame; 2]) -> Vec3 {
         let s = self.strain(frames);

@@ -254,7 +254,7 @@ fn chebyshev(ctx: &mut Context) -> Result<Vec<Row>> {
 
 /// θ is made smaller by this, and so many iterations are allowed, to see the answer itself.
 const END: f64 = 1e-5;
-const FINISHED: usize = 100_000;
+const FINISHED: usize = 400_000;
 
 fn strategies(ctx: &mut Context) -> Result<Vec<Row>> {
     let steps = ctx.pick(3, 6);
