@@ -3,6 +3,7 @@
 
 use super::delassus::{Delassus, conjugate};
 use super::law::{Bounds, RoundLaw};
+use super::slots::{NONE, Slots};
 use super::{ContactProblem, Term};
 use crate::linalg::{BlockLu, Mat3, Mat6, Vec3, Vec6, skew};
 use crate::solvers::local_solve::ContactBlock;
@@ -99,49 +100,6 @@ pub struct Bodies {
     p: Vec<Mat3>,
     lu: BlockLu,
     rhs: Vec<[f64; 6]>,
-}
-
-const NONE: u32 = u32::MAX;
-
-/// A place for each block that some contacts move. It takes memory for these blocks and not for all of a problem: thousands of small
-/// islands have one each.
-#[derive(Default)]
-struct Slots {
-    first: u32,
-    /// The blocks in ascending order where they lie far apart; else empty, and places are counted from the first.
-    met: Vec<u32>,
-    slot: Vec<u32>,
-}
-
-/// Blocks lie far apart where they span more than this many per term.
-const SPARSE: usize = 16;
-
-impl Slots {
-    /// Empty places for the blocks of these contacts.
-    fn start(&mut self, p: &ContactProblem, contacts: &[u32]) {
-        let blocks = || contacts.iter().flat_map(|&c| p.j.terms(c as usize)).map(|t| t.block() as u32);
-        let (first, last, count) =
-            blocks().fold((u32::MAX, 0, 0), |(lo, hi, n), b| (b.min(lo), b.max(hi), n + 1));
-        let span = (last as usize + 1).saturating_sub(first as usize);
-        self.first = first;
-        self.met.clear();
-        if span > SPARSE * count {
-            self.met.extend(blocks());
-            self.met.sort_unstable();
-            self.met.dedup();
-        }
-        self.slot.clear();
-        self.slot.resize(if self.met.is_empty() { span } else { self.met.len() }, NONE);
-    }
-
-    fn of(&mut self, block: usize) -> &mut u32 {
-        let at = if self.met.is_empty() {
-            block - self.first as usize
-        } else {
-            self.met.partition_point(|&b| (b as usize) < block)
-        };
-        &mut self.slot[at]
-    }
 }
 
 impl Bodies {

@@ -18,6 +18,7 @@ pub(crate) mod near;
 pub mod path;
 pub mod residual;
 pub mod samples;
+mod slots;
 pub mod soft_samples;
 pub mod warm;
 

@@ -124,9 +124,12 @@ fn ladder(ctx: &mut Context, which: &str, mat: fn(Draw, usize) -> stiction::Scen
             let what = format!("{which}, {name}: exponent of time up to {} dofs", cached[cached.len() - 1].0);
             let row = Row::new(what, exponent(&cached), "").against("0.9997");
             rows.push(match name.as_str() {
-                "COND-E" => {
-                    row.at_most(1.05).because("its iterations grow a little with the mat (rows below)")
-                }
+                "COND, θ = 1e-4" => row.at_most(1.2).because(
+                    "the norm of more unknowns is larger for the same change of each, so that larger mats take more iterations",
+                ),
+                "COND-E" => row.at_most(1.05).because(
+                    "it holds three times the memory of COND, leaves the cache at 20,000 dofs, and takes a few more iterations on larger mats (rows below)",
+                ),
                 name if name.starts_with("COND") => row.at_most(1.05),
                 _ => row,
             });
