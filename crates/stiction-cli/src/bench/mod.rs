@@ -122,6 +122,14 @@ impl Context {
         }
     }
 
+    /// Writes a text as `ID-name`, if there is a folder.
+    pub fn file(&mut self, name: &str, text: &str) -> Result<()> {
+        match &mut self.out {
+            Some(out) => out.write(&format!("{}-{name}", self.id), text),
+            None => Ok(()),
+        }
+    }
+
     /// Writes a table as `ID-name.csv`, if there is a folder.
     pub fn csv(&mut self, name: &str, header: &[&str], rows: &[Vec<String>]) -> Result<()> {
         let Some(out) = &mut self.out else { return Ok(()) };

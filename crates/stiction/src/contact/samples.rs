@@ -128,7 +128,7 @@ pub fn incline(angle: f64, mu: f64) -> ContactProblem {
 /// Its joints are perpendicular to the line of thrust of its own weight, so that they need no friction; both feet
 /// are cut level and need μ > 0.36. Four contacts per joint: 84 for 20 blocks.
 pub fn arch(half: usize, mu: f64) -> ContactProblem {
-    let arch = ArchLines::new(half);
+    let arch = ArchLines::new(half, ArchShape::default());
     let mut bodies = Assembly::new(Vec3::new(0.0, 0.0, -GRAVITY));
     for (s, side) in [1.0, -1.0].into_iter().enumerate() {
         for k in 0..half {
@@ -154,21 +154,52 @@ pub fn arch(half: usize, mu: f64) -> ContactProblem {
 
 /// Mass [kg] and the eight corners [m] of each block of [`arch`], feet on z = 0; crown to foot, right side first.
 pub fn arch_blocks(half: usize) -> Vec<(f64, [Vec3; 8])> {
-    let arch = ArchLines::new(half);
     let y = Vec3::Y * (0.5 * ARCH_DEPTH);
-    let block = |k: usize, side: f64| {
-        let [a, b, c, d] = arch.outline(k, side);
-        (arch.mass[k], [a - y, b - y, c - y, d - y, a + y, b + y, c + y, d + y])
+    let block = |(mass, [a, b, c, d]): (f64, [Vec3; 4])| {
+        (mass, [a - y, b - y, c - y, d - y, a + y, b + y, c + y, d + y])
     };
-    [1.0, -1.0]
-        .into_iter()
+    arch_outlines(half, ArchShape::default()).into_iter().map(block).collect()
+}
+
+/// Mass [kg] and the outline [m] in the xz-plane of each block of an arch: outer corners towards crown and foot, inner ones
+/// towards foot and crown; crown to foot, right side first.
+pub fn arch_outlines(half: usize, shape: ArchShape) -> Vec<(f64, [Vec3; 4])> {
+    let arch = ArchLines::new(half, shape);
+    let sides = [1.0, -1.0].into_iter();
+    sides
         .flat_map(|side| (0..half).map(move |k| (k, side)))
-        .map(|(k, s)| block(k, s))
+        .map(|(k, s)| (arch.mass[k], arch.outline(k, s)))
         .collect()
 }
 
+/// What is left open about an arch that stands by compression alone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ArchShape {
+    /// Horizontal thrust over the weight of one half; less is steeper.
+    pub thrust: f64,
+    /// Length of a block at the crown [m].
+    pub crown: f64,
+    /// How it ends.
+    pub feet: Feet,
+}
+
+/// How an arch ends, at the end of its line of thrust at z = 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feet {
+    /// Cut level.
+    Level,
+    /// Cut square to the thrust, like all other joints.
+    Square,
+}
+
+impl Default for ArchShape {
+    fn default() -> ArchShape {
+        ArchShape { thrust: 0.36, crown: 0.3, feet: Feet::Level }
+    }
+}
+
 /// Depth of the arch along y [m].
-const ARCH_DEPTH: f64 = 0.5;
+pub const ARCH_DEPTH: f64 = 0.5;
 
 /// The right half of an arch from crown to foot, in the xz-plane.
 struct ArchLines {
@@ -180,14 +211,14 @@ struct ArchLines {
 }
 
 impl ArchLines {
-    fn new(half: usize) -> ArchLines {
+    fn new(half: usize, shape: ArchShape) -> ArchLines {
         let spread =
             |from: f64, to: f64, k: usize, n: usize| from + (to - from) * k as f64 / (n - 1).max(1) as f64;
         let mass: Vec<f64> = (0..half).map(|k| spread(15.0, 110.0, k, half)).collect();
         let thickness: Vec<f64> = (0..=half).map(|k| spread(0.22, 0.45, k, half + 1)).collect();
         let mean = |k: usize| 0.5 * (thickness[k] + thickness[k + 1]);
-        let density = mass[0] / (mean(0) * 0.3 * ARCH_DEPTH);
-        let thrust = 0.36 * GRAVITY * mass.iter().sum::<f64>();
+        let density = mass[0] / (mean(0) * shape.crown * ARCH_DEPTH);
+        let thrust = shape.thrust * GRAVITY * mass.iter().sum::<f64>();
 
         // The thrust turns by the weight of each block; the joints follow it.
         let mut weight = 0.0;
@@ -204,11 +235,13 @@ impl ArchLines {
         let up: Vec<Vec3> = direction.iter().map(|d| Vec3::new(-d.z, 0.0, d.x)).collect();
         let mut outer: Vec<Vec3> = (0..=half).map(|k| joint[k] + 0.5 * thickness[k] * up[k]).collect();
         let mut inner: Vec<Vec3> = (0..=half).map(|k| joint[k] - 0.5 * thickness[k] * up[k]).collect();
-        // The feet are cut level through the end of the thrust line, which becomes z = 0.
+        // The end of the thrust line becomes z = 0; level feet are cut through it.
         let (foot, ground) = (direction[half], joint[half].z);
         for line in [&mut outer, &mut inner] {
-            let end = line[half];
-            line[half] = end + foot * ((ground - end.z) / foot.z);
+            if shape.feet == Feet::Level {
+                let end = line[half];
+                line[half] = end + foot * ((ground - end.z) / foot.z);
+            }
             line.iter_mut().for_each(|p| p.z -= ground);
         }
         ArchLines { mass, direction, outer, inner }

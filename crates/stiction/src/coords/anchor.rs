@@ -2,7 +2,7 @@
 
 use super::{BodyId, LinkId, NodeId, Pose, SoftId, State};
 use crate::linalg::Vec3;
-use crate::scene::Model;
+use crate::scene::{Model, Motion};
 
 /// A material point. Only the anchor knows which columns of the velocity it moves with.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,6 +98,9 @@ impl Anchor {
         match *self {
             Anchor::Kinematic { body, local } => {
                 let b = &model.bodies[body.index()];
+                if b.motion == Motion::Fixed {
+                    return Vec3::ZERO;
+                }
                 let at = |t: f64| b.motion.pose_at(&b.start, t).transform_point(local + b.com);
                 (at(state.t + h) - at(state.t)) / h
             }

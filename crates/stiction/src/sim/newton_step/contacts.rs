@@ -5,7 +5,7 @@ use super::row_builder::RowBuilder;
 use crate::collide::Contact;
 use crate::contact::Law;
 use crate::contact::law::RoundLaw;
-use crate::coords::{Anchor, State};
+use crate::coords::{Anchor, Pose, State};
 use crate::linalg::{Mat3, SparseRows, Vec3};
 use crate::scene::Model;
 use crate::solvers::newton::rows::{Factors, contact_rows};
@@ -56,18 +56,21 @@ impl HeldContact {
     /// Holds a contact that was found at `state`.
     pub fn new(model: &Model, state: &State, c: &Contact, h: f64) -> HeldContact {
         // Forces act at one point for both sides, so that they are collinear.
-        let hold = |anchor: &Anchor| match *anchor {
-            Anchor::Rigid { body, .. } => {
-                let pose = model.com_pose(state, body);
-                Anchor::Rigid { body, local: pose.rotation.conjugate() * (c.point - pose.translation) }
+        let hold = |anchor: &Anchor| {
+            let local = |pose: Pose| pose.rotation.conjugate() * (c.point - pose.translation);
+            match *anchor {
+                Anchor::Rigid { body, .. } => {
+                    let pose = state.rigid_pose(model.bodies[body.index()].q);
+                    (Anchor::Rigid { body, local: local(pose) }, c.point)
+                }
+                Anchor::Kinematic { body, .. } => {
+                    (Anchor::Kinematic { body, local: local(model.com_pose(state, body)) }, c.point)
+                }
+                other => (other, other.position(model, state)),
             }
-            Anchor::Kinematic { body, .. } => {
-                let pose = model.com_pose(state, body);
-                Anchor::Kinematic { body, local: pose.rotation.conjugate() * (c.point - pose.translation) }
-            }
-            other => other,
         };
-        let sides = [hold(&c.a), hold(&c.b)];
+        let [(a, start_a), (b, start_b)] = [hold(&c.a), hold(&c.b)];
+        let sides = [a, b];
         let law = Law::from(c.friction);
         let driven = sides.map(|s| s.driven_velocity(model, state, h));
         let frame = Mat3::from_diagonal(law.stretch()) * c.frame;
@@ -86,7 +89,7 @@ impl HeldContact {
         HeldContact {
             sides,
             parts: part(0).zip(part(1)).map(|(a, b)| [a, b]),
-            start: sides.map(|s| s.position(model, state)),
+            start: [start_a, start_b],
             frame,
             gap: c.gap,
             driven: frame * (driven[0] - driven[1]),
@@ -181,6 +184,7 @@ impl Part {
         mass: &BlockMass<f64>,
         (at, stride): (usize, usize),
         (j, jh, w): (&mut [f64], &mut [f64], &mut [f64]),
+        fresh: bool,
     ) {
         match self {
             Part::Still(_) => {}
@@ -200,8 +204,13 @@ impl Part {
                     let (n, k) = (rows[r], at + r * stride);
                     let turn = arm.cross(n);
                     let (by, spin) = (n * b.inverse_mass, b.inverse_inertia * turn);
-                    j[k..k + 6].copy_from_slice(&[n.x, n.y, n.z, turn.x, turn.y, turn.z]);
-                    jh[k..k + 6].copy_from_slice(&[by.x, by.y, by.z, spin.x, spin.y, spin.z]);
+                    // Normals stay for the step: only arms turn.
+                    if fresh {
+                        j[k..k + 3].copy_from_slice(&n.to_array());
+                        jh[k..k + 3].copy_from_slice(&by.to_array());
+                    }
+                    j[k + 3..k + 6].copy_from_slice(&turn.to_array());
+                    jh[k + 3..k + 6].copy_from_slice(&spin.to_array());
                     w[r] += n.dot(by) + turn.dot(spin);
                 }
             }
@@ -241,8 +250,9 @@ impl Motion {
         self.contacts_stand = self.plain;
     }
 
-    /// Contacts: φ_n(C_n/h, λ_n) and φ_f(Dᵀu, λ_f) (48), (49); g −= Jᵀλ (57).
-    pub(super) fn put_contacts(&mut self, model: &Model, x: &Iterate<f64>, s: &mut Schur<f64>) {
+    /// Contacts: φ_n(C_n/h, λ_n) and φ_f(Dᵀu, λ_f) (48), (49); g −= Jᵀλ (57). Rows that are not `fresh` hold those of the
+    /// iterate before.
+    pub(super) fn put_contacts(&mut self, model: &Model, x: &Iterate<f64>, s: &mut Schur<f64>, fresh: bool) {
         let (h, settings) = (self.h, &self.settings.newton);
         let soft = self.settings.contact_compliance / (h * h);
         self.u.clear();
@@ -268,9 +278,9 @@ impl Motion {
                     let rows: [Vec3; 3] = std::array::from_fn(|r| contact.frame.row(r));
                     let (mass, j, jh, w) = s.three_rows(i);
                     w.fill(0.0);
-                    parts[0].write((&rows, arm_a), &self.bodies, mass, (0, stride), (j, jh, w));
+                    parts[0].write((&rows, arm_a), &self.bodies, mass, (0, stride), (j, jh, w), fresh);
                     let rows = rows.map(|n| -n);
-                    parts[1].write((&rows, arm_b), &self.bodies, mass, (width, stride), (j, jh, w));
+                    parts[1].write((&rows, arm_b), &self.bodies, mass, (width, stride), (j, jh, w), fresh);
                     let slip =
                         contact.frame * (parts[0].velocity(arms[0], &x.u) - parts[1].velocity(arms[1], &x.u));
                     (contact.gap + contact.frame.row(0).dot(a - b), slip)

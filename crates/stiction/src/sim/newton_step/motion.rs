@@ -401,13 +401,14 @@ impl Equations<f64> for MotionEquations<'_> {
             m.after = after;
         }
         let contact_rows = 3 * m.held.len();
-        s.rows_changed_from(if m.plain { contact_rows } else { 0 }, stood && rows == contact_rows);
+        let same = stood && rows == contact_rows;
+        s.rows_changed_from(if m.plain { contact_rows } else { 0 }, same);
         // g = M (u − ũ) − Jᵀλ                                                (57)
         s.g.resize(x.u.len(), 0.0);
         m.d.clear();
         m.d.extend(x.u.iter().zip(&m.free).map(|(u, f)| u - f));
         m.momentum(s);
-        m.put_contacts(model, x, s);
+        m.put_contacts(model, x, s, !same);
         let settings = &m.settings.newton;
         // Joints and springs                                                 (47)
         for (k, soft) in m.soft.iter().enumerate() {
