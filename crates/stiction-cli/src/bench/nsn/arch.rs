@@ -38,8 +38,8 @@ const NOISY: [&str; 2] = ["PCR 6×20", "PCR 6×20, rows divided by α"];
 /// each a centimetre further.
 const RUNS: usize = 3;
 
-/// The arch of 20 blocks with hexagonal joints: 126 contacts, where the paper has 134. Its rise, the length of the blocks and the
-/// feet are open in the paper: they were chosen after seeing what cold iterations do to [`plain`].
+/// The arch of 20 blocks with hexagonal joints: 126 contacts, where the paper has 134. The shape of its joints, its rise, the length of
+/// the blocks and the feet are open in the paper: they were chosen, of some eighty, after seeing what cold iterations do to [`plain`].
 pub fn scene() -> Scene {
     let shape = ArchShape { thrust: 0.2, crown: 0.4, feet: Feet::Square };
     let mut scene = Scene { gravity: Vec3::new(0.0, 0.0, -samples::GRAVITY), ..Scene::default() };
