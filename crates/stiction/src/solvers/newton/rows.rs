@@ -118,7 +118,9 @@ pub fn contact_rows<T: Real>(
     let size = |x: [T; 3]| (x[1] * x[1] + x[2] * x[2]).root();
     let (v, force) = (size(u), size(lambda));
     let r = friction_factor(s.friction_bound, factors.r[1], v, limit);
-    let w = friction_compliance(s.ncp, s.cone_guard, v, force, limit, r);
+    // Carried λ_n may be as small as numbers get: beyond this bound a row is as good as free.
+    let most = factors.r[1] / T::of(VANISHED);
+    let w = friction_compliance(s.ncp, s.cone_guard, v, force, limit, r).smaller(most);
     let friction = |k: usize| Row {
         residual: u[k] + w * lambda[k],
         scale: T::ONE,
@@ -240,6 +242,30 @@ fn ncp_row<T: Real>(s: &NewtonSettings, ncp: Ncp<T>, softness: T) -> Row<T> {
 mod tests {
     use super::super::ncp::NcpFunction;
     use super::*;
+
+    /// Carried multipliers of contacts that opened shrink from step to step until they are denormal numbers.
+    #[test]
+    fn rows_of_vanishing_normal_forces_stay_numbers() {
+        for derivative in [Derivative::Literal, Derivative::Divided] {
+            let s = NewtonSettings { derivative, ..NewtonSettings::default() };
+            for normal in [1e-3, 1e-100, 1e-310] {
+                let rows = contact_rows(
+                    &s,
+                    0.5,
+                    [-1e-3, 2.0, 1.0],
+                    [normal, 0.3 * normal, 0.0],
+                    [0.0; 3],
+                    Factors { r: [0.7; 3] },
+                );
+                for row in &rows.rows[1..] {
+                    assert!(
+                        row.compliance.is_finite() && row.residual.is_finite(),
+                        "{derivative:?} {normal:e}: {row:?}"
+                    );
+                }
+            }
+        }
+    }
 
     /// Where the Jacobian claims to be exact (rows divided by α), it is that of finite differences.
     #[test]
