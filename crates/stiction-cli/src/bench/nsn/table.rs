@@ -43,7 +43,7 @@ fn cases(quick: bool) -> Vec<Case> {
         (
             "beam",
             beam::insertion(),
-            60,
+            beam::STEPS - 30,
             6,
             50,
             "42 bodies, 42 joints, 0 tets, 300 contacts (300), N 6, L 50 (with the arm)",

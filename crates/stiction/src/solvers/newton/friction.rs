@@ -9,7 +9,7 @@
 //!
 //! Correction N4: (102) and (104) print v² where v must stand; (35) with (100) and (101) says so. Correction N5: the
 //! denominator vanishes at |λ_f| ≥ 2 μλ_n and is negative beyond, so λ_f is taken back to the cone before W is
-//! evaluated ([`ConeGuard::Project`]). At v = |λ_f| = 0 it is 0/0, with the limit 0.
+//! evaluated ([`ConeGuard::Project`]; [`ConeGuard::Pole`] does no more than keep W positive). At v = |λ_f| = 0 it is 0/0, with the limit 0.
 
 use super::ncp::{NcpFunction, value_of};
 use crate::linalg::Real;
@@ -20,6 +20,8 @@ use crate::linalg::Real;
 pub enum ConeGuard {
     /// W as it stands, negative beyond its pole.
     Off,
+    /// W as it stands up to its pole, and beyond it that of the minimum map (105), which is never negative.
+    Pole,
     /// W of the point of the cone nearest to λ_f.
     #[default]
     Project,
@@ -37,7 +39,13 @@ pub fn friction_compliance<T: Real>(ncp: NcpFunction, guard: ConeGuard, v: T, fo
             // s − a without cancellation inside the cone; |λ_f| + ψ/r likewise.
             let above = if a > T::ZERO { v * v / (s + a) } else { s - a };
             let below = force + value_of(v, a, s) / r;
-            if above == T::ZERO { T::ZERO } else { above / below }
+            if above == T::ZERO {
+                T::ZERO
+            } else if guard == ConeGuard::Pole && below <= T::ZERO {
+                (v - a) / limit
+            } else {
+                above / below
+            }
         }
     }
 }
@@ -84,6 +92,10 @@ mod tests {
             assert!(w(ConeGuard::Off, pole - 1e-3) > 1.0, "before the pole of {v}, {r}");
             assert!(w(ConeGuard::Off, pole + 1e-3) < -1.0, "behind the pole of {v}, {r}");
             assert!((w(ConeGuard::Project, pole + 1e-3) - v / 5.0).abs() < 1e-15);
+            assert_eq!(w(ConeGuard::Pole, pole - 1e-3), w(ConeGuard::Off, pole - 1e-3));
+            let minimum = friction_compliance(MinimumMap, ConeGuard::Off, v, 5.0 * (pole + 1e-3), 5.0, r);
+            assert_eq!(w(ConeGuard::Pole, pole + 1e-3), minimum);
+            assert!(minimum > 0.0);
         }
         for ncp in [MinimumMap, FischerBurmeister] {
             assert_eq!(friction_compliance(ncp, ConeGuard::Off, 0.0, 0.0, 5.0, 1.0), 0.0, "0/0");
