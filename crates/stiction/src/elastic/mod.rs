@@ -68,6 +68,7 @@ pub use material::{Lame, Law, Material, Parameter};
 pub use presets::Preset;
 pub use principal::Principal;
 pub use rod::{RodElement, RodFrame, RodLoad, Section};
+pub(crate) use rows::frames;
 pub use rows::{CorotatedStretch, PrincipalStretch, Rows};
 pub use spring::{Action, Spring};
 pub use stretch::Tangent;

@@ -5,7 +5,7 @@
 
 use super::material::{Law, Material};
 use super::principal::Principal;
-use super::svd::{Svd, eigen_symmetric, svd};
+use super::svd::{Svd, eigen_symmetric, svds};
 use super::tet::Tet;
 use crate::linalg::{Mat3, Vec3};
 
@@ -40,24 +40,20 @@ pub type PrincipalStretch = Rows<3>;
 impl CorotatedStretch {
     /// Rows of a tet at positions `x`.
     pub fn new(tet: &Tet, material: &Material, x: &[Vec3; 4]) -> CorotatedStretch {
-        let (svd, psi, three) = stretches(tet, material, x);
-        let mut rows = Rows {
-            strain: [0.0; 6],
-            b: [[Vec3::ZERO; 4]; 6],
-            stress: [0.0; 6],
-            n: [[0.0; 6]; 6],
-            e: [[0.0; 6]; 6],
-        };
+        let [frame] = frames([(tet, material, x)]);
+        CorotatedStretch::in_frame(tet, material, &frame)
+    }
+
+    /// The same where the frame is known.
+    pub(crate) fn in_frame(tet: &Tet, material: &Material, frame: &Svd) -> CorotatedStretch {
+        let mut rows = Rows::ZERO;
+        let along = along(tet, frame);
+        let psi = rows.put_stretches(tet, material, frame, &along);
         for i in 0..3 {
-            rows.strain[i] = three.strain[i];
-            rows.stress[i] = three.stress[i];
-            rows.b[i] = three.b[i];
-            rows.n[i][..3].copy_from_slice(&three.n[i]);
-            rows.e[i][..3].copy_from_slice(&three.e[i]);
             // The frame diagonalises F: shears vanish where they are measured, and with them their stress.
             let (p, q) = ((i + 1) % 3, (i + 2) % 3);
-            let (up, uq, vp, vq) = (svd.u.col(p), svd.u.col(q), svd.v.col(p), svd.v.col(q));
-            rows.b[3 + i] = tet.gradients.map(|g| up * vq.dot(g) + uq * vp.dot(g));
+            let (up, uq) = (frame.u.col(p), frame.u.col(q));
+            rows.b[3 + i] = along.map(|v| up * v[q] + uq * v[p]);
             let flip = psi.flip[i].max(STIFFNESS_FLOOR * material.lame().mu);
             rows.n[3 + i][3 + i] = 0.5 * tet.volume * flip;
             rows.e[3 + i][3 + i] = 2.0 / (tet.volume * flip);
@@ -69,30 +65,34 @@ impl CorotatedStretch {
 impl PrincipalStretch {
     /// Rows of a tet at positions `x`.
     pub fn new(tet: &Tet, material: &Material, x: &[Vec3; 4]) -> PrincipalStretch {
-        stretches(tet, material, x).2
+        let [frame] = frames([(tet, material, x)]);
+        PrincipalStretch::in_frame(tet, material, &frame)
+    }
+
+    /// The same where the frame is known.
+    pub(crate) fn in_frame(tet: &Tet, material: &Material, frame: &Svd) -> PrincipalStretch {
+        let mut rows = Rows::ZERO;
+        rows.put_stretches(tet, material, frame, &along(tet, frame));
+        rows
     }
 }
 
-fn stretches(tet: &Tet, material: &Material, x: &[Vec3; 4]) -> (Svd, Principal, PrincipalStretch) {
-    let mut frame = svd(&tet.deformation(x));
-    if material.law == Law::Linear {
-        // Small strain knows no rotation: the frame is that of the symmetric part.
-        frame = small_strain_frame(&tet.deformation(x));
+/// Principal frames of tets at their positions, side by side.
+pub(crate) fn frames<const L: usize>(tets: [(&Tet, &Material, &[Vec3; 4]); L]) -> [Svd; L] {
+    let f = tets.map(|(tet, _, x)| tet.deformation(x));
+    let mut frames = svds(&f);
+    for (l, (_, material, _)) in tets.into_iter().enumerate() {
+        if material.law == Law::Linear {
+            // Small strain knows no rotation: the frame is that of the symmetric part.
+            frames[l] = small_strain_frame(&f[l]);
+        }
     }
-    let Svd { u, s, v } = frame;
-    let lame = material.lame();
-    let psi = material.law.principal(lame, 0.0, s);
-    let (n, e) = definite(&psi.hessian, STIFFNESS_FLOOR * lame.mu);
-    let (n, e) = (n * tet.volume, e * (1.0 / tet.volume));
-    let array = |m: &Mat3| [m.row(0).to_array(), m.row(1).to_array(), m.row(2).to_array()];
-    let rows = Rows {
-        strain: s.to_array(),
-        b: std::array::from_fn(|i| tet.gradients.map(|g| u.col(i) * v.col(i).dot(g))),
-        stress: (psi.gradient * tet.volume).to_array(),
-        n: array(&n),
-        e: array(&e),
-    };
-    (frame, psi, rows)
+    frames
+}
+
+/// Gradients of the shape functions along the principal axes at rest: Vᵀ∇Nₐ.
+fn along(tet: &Tet, frame: &Svd) -> [[f64; 3]; 4] {
+    tet.gradients.map(|g| [0, 1, 2].map(|i| frame.v.col(i).dot(g)))
 }
 
 /// A symmetric matrix with its eigenvalues raised to `least`, and the inverse of that.
@@ -115,6 +115,36 @@ fn small_strain_frame(f: &Mat3) -> Svd {
 }
 
 impl<const M: usize> Rows<M> {
+    const ZERO: Rows<M> = Rows {
+        strain: [0.0; M],
+        b: [[Vec3::ZERO; 4]; M],
+        stress: [0.0; M],
+        n: [[0.0; M]; M],
+        e: [[0.0; M]; M],
+    };
+
+    /// Writes the first three rows, the stretches, and returns the energy that they come from.
+    fn put_stretches(
+        &mut self,
+        tet: &Tet,
+        material: &Material,
+        frame: &Svd,
+        along: &[[f64; 3]; 4],
+    ) -> Principal {
+        let lame = material.lame();
+        let psi = material.law.principal(lame, 0.0, frame.s);
+        let (n, e) = definite(&psi.hessian, STIFFNESS_FLOOR * lame.mu);
+        let (n, e) = (n * tet.volume, e * (1.0 / tet.volume));
+        for i in 0..3 {
+            self.strain[i] = frame.s[i];
+            self.b[i] = along.map(|v| frame.u.col(i) * v[i]);
+            self.stress[i] = psi.gradient[i] * tet.volume;
+            self.n[i][..3].copy_from_slice(&n.row(i).to_array());
+            self.e[i][..3].copy_from_slice(&e.row(i).to_array());
+        }
+        psi
+    }
+
     /// f = −Bᵀσ [N].
     pub fn forces(&self) -> [Vec3; 4] {
         std::array::from_fn(|a| -(0..M).map(|r| self.b[r][a] * self.stress[r]).sum::<Vec3>())

@@ -28,27 +28,48 @@ pub struct Svd {
 
 /// The signed singular value decomposition of `f`. Not-a-number entries come back in `s`.
 pub fn svd(f: &Mat3) -> Svd {
-    let largest = f.to_cols_array().iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-    if largest == 0.0 || !f.is_finite() {
-        let s = if f.is_finite() { Vec3::ZERO } else { Vec3::NAN };
-        return Svd { u: Mat3::IDENTITY, s, v: Mat3::IDENTITY };
+    let [svd] = svds(&[*f]);
+    svd
+}
+
+/// Those of several matrices side by side, each to the bit what [`svd`] gives: one rotation waits for the one before, but not for
+/// those of other matrices.
+pub fn svds<const L: usize>(f: &[Mat3; L]) -> [Svd; L] {
+    let mut b: [Columns<L>; 3] = [[[0.0; L]; 3]; 3];
+    let mut v = b;
+    let mut scale = [0.0; L];
+    for l in 0..L {
+        let entries = f[l].to_cols_array();
+        let largest = entries.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        // Zero and not-a-number have nothing to rotate.
+        if largest > 0.0 && f[l].is_finite() {
+            // The power of two below the largest entry (its exponent bits): scaling without rounding keeps squares in range.
+            scale[l] = f64::from_bits(largest.to_bits() & f64::INFINITY.to_bits()).max(f64::MIN_POSITIVE);
+            let by = scale[l].recip();
+            (0..9).for_each(|k| b[k / 3][k % 3][l] = entries[k] * by);
+        }
+        (0..3).for_each(|k| v[k][k][l] = 1.0);
     }
-    // The power of two below the largest entry (its exponent bits): scaling without rounding keeps squares in range.
-    let scale = f64::from_bits(largest.to_bits() & f64::INFINITY.to_bits()).max(f64::MIN_POSITIVE);
-    let b = *f * scale.recip();
-    let mut b = [b.x_axis, b.y_axis, b.z_axis];
-    let mut v = [Vec3::X, Vec3::Y, Vec3::Z];
     // Rotate pairs of columns of B = F V until all are orthogonal.
     for _ in 0..SWEEPS {
         let mut settled = true;
         for (p, q) in [(0, 1), (0, 2), (1, 2)] {
-            let gamma = b[p].dot(b[q]);
-            let (alpha, beta) = (b[p].length_squared(), b[q].length_squared());
-            if gamma.abs() > NOISE && gamma * gamma > ORTHOGONAL * ORTHOGONAL * alpha * beta {
+            let (gamma, alpha, beta) = (dots(&b[p], &b[q]), dots(&b[p], &b[p]), dots(&b[q], &b[q]));
+            let turns: [bool; L] = std::array::from_fn(|l| {
+                (gamma[l].abs() > NOISE)
+                    & (gamma[l] * gamma[l] > ORTHOGONAL * ORTHOGONAL * alpha[l] * beta[l])
+            });
+            if turns.contains(&true) {
                 settled = false;
-                let (c, s) = jacobi(beta - alpha, 2.0 * gamma);
-                (b[p], b[q]) = (c * b[p] - s * b[q], s * b[p] + c * b[q]);
-                (v[p], v[q]) = (c * v[p] - s * v[q], s * v[p] + c * v[q]);
+                // Settled pairs of columns turn by nothing.
+                let (mut c, mut s) = ([1.0; L], [0.0; L]);
+                for l in 0..L {
+                    let (cosine, sine) = jacobi(beta[l] - alpha[l], 2.0 * gamma[l]);
+                    c[l] = if turns[l] { cosine } else { 1.0 };
+                    s[l] = if turns[l] { sine } else { 0.0 };
+                }
+                turn(&mut b, (p, q), &c, &s);
+                turn(&mut v, (p, q), &c, &s);
             }
         }
         if settled {
@@ -57,26 +78,91 @@ pub fn svd(f: &Mat3) -> Svd {
     }
     // Longest column first; a swap with a change of sign keeps V proper.
     for (p, q) in [(0, 1), (1, 2), (0, 1)] {
-        if b[p].length_squared() < b[q].length_squared() {
-            (b[p], b[q]) = (b[q], -b[p]);
-            (v[p], v[q]) = (v[q], -v[p]);
-        }
+        let (first, second) = (dots(&b[p], &b[p]), dots(&b[q], &b[q]));
+        let swaps: [bool; L] = std::array::from_fn(|l| first[l] < second[l]);
+        swap(&mut b, (p, q), &swaps);
+        swap(&mut v, (p, q), &swaps);
     }
     // U from the columns: where they vanish any perpendicular direction is as good as another.
-    let u1 = b[0].normalize();
-    let across = b[1] - u1.dot(b[1]) * u1;
-    let u2 = if across.length_squared() > f64::MIN_POSITIVE {
-        let once = across.normalize();
-        (once - u1.dot(once) * u1).normalize()
-    } else {
-        tangents(u1).0
-    };
-    let u3 = u1.cross(u2);
-    let s = Vec3::new(u1.dot(b[0]), u2.dot(b[1]).max(0.0), u3.dot(b[2])) * scale;
-    Svd { u: Mat3::from_cols(u1, u2, u3), s, v: Mat3::from_cols(v[0], v[1], v[2]) }
+    let u1 = normalized(&b[0]);
+    let across = less_along(&b[1], &u1);
+    let mut u2 = normalized(&less_along(&normalized(&across), &u1));
+    let size = dots(&across, &across);
+    for l in (0..L).filter(|&l| scale[l] > 0.0 && size[l] <= f64::MIN_POSITIVE) {
+        let any = tangents(lane(&u1, l)).0;
+        (0..3).for_each(|k| u2[k][l] = any[k]);
+    }
+    std::array::from_fn(|l| {
+        // Zero, or not a number.
+        if scale[l] == 0.0 {
+            let s = if f[l].is_finite() { Vec3::ZERO } else { Vec3::NAN };
+            return Svd { u: Mat3::IDENTITY, s, v: Mat3::IDENTITY };
+        }
+        let (u1, u2) = (lane(&u1, l), lane(&u2, l));
+        let u3 = u1.cross(u2);
+        let b = [lane(&b[0], l), lane(&b[1], l), lane(&b[2], l)];
+        let s = Vec3::new(u1.dot(b[0]), u2.dot(b[1]).max(0.0), u3.dot(b[2])) * scale[l];
+        let v = Mat3::from_cols(lane(&v[0], l), lane(&v[1], l), lane(&v[2], l));
+        Svd { u: Mat3::from_cols(u1, u2, u3), s, v }
+    })
+}
+
+/// A vector of each matrix: its three components, side by side.
+type Columns<const L: usize> = [[f64; L]; 3];
+
+/// That of matrix `l`.
+#[inline(always)]
+fn lane<const L: usize>(a: &Columns<L>, l: usize) -> Vec3 {
+    Vec3::new(a[0][l], a[1][l], a[2][l])
+}
+
+/// a·b.
+#[inline(always)]
+fn dots<const L: usize>(a: &Columns<L>, b: &Columns<L>) -> [f64; L] {
+    std::array::from_fn(|l| a[0][l] * b[0][l] + a[1][l] * b[1][l] + a[2][l] * b[2][l])
+}
+
+/// a/|a|.
+#[inline(always)]
+fn normalized<const L: usize>(a: &Columns<L>) -> Columns<L> {
+    let squared = dots(a, a);
+    let by: [f64; L] = std::array::from_fn(|l| squared[l].sqrt().recip());
+    std::array::from_fn(|k| std::array::from_fn(|l| a[k][l] * by[l]))
+}
+
+/// a without its part along the unit vector e.
+#[inline(always)]
+fn less_along<const L: usize>(a: &Columns<L>, e: &Columns<L>) -> Columns<L> {
+    let along = dots(e, a);
+    std::array::from_fn(|k| std::array::from_fn(|l| a[k][l] - along[l] * e[k][l]))
+}
+
+/// Turns two columns into each other.
+#[inline(always)]
+fn turn<const L: usize>(m: &mut [Columns<L>; 3], (p, q): (usize, usize), c: &[f64; L], s: &[f64; L]) {
+    for k in 0..3 {
+        for l in 0..L {
+            let (a, b) = (m[p][k][l], m[q][k][l]);
+            m[p][k][l] = c[l] * a - s[l] * b;
+            m[q][k][l] = s[l] * a + c[l] * b;
+        }
+    }
+}
+
+/// The second of two columns in place of the first, and the first turned around in place of the second.
+#[inline(always)]
+fn swap<const L: usize>(m: &mut [Columns<L>; 3], (p, q): (usize, usize), swaps: &[bool; L]) {
+    for k in 0..3 {
+        for l in 0..L {
+            let (a, b) = (m[p][k][l], m[q][k][l]);
+            m[p][k][l] = if swaps[l] { b } else { a };
+            m[q][k][l] = if swaps[l] { -a } else { b };
+        }
+    }
 }
 
 /// Cosine and sine of the smaller angle with tan 2φ = y/x.
+#[inline(always)]
 fn jacobi(x: f64, y: f64) -> (f64, f64) {
     let h = (x * x + y * y).sqrt();
     let c = (0.5 + 0.5 * x.abs() / h).sqrt();
@@ -213,6 +299,19 @@ mod tests {
             }
         }
         assert!(svd(&Mat3::from_cols(a, b, Vec3::NAN)).s.is_nan());
+    }
+
+    #[test]
+    fn side_by_side_is_one_by_one() {
+        let f = |k: usize| {
+            Mat3::from_cols_array(&std::array::from_fn(|i| (k as f64 * 1.7 + i as f64 * 2.3).sin()))
+        };
+        let flat = Mat3::from_cols(Vec3::X, Vec3::X, Vec3::Z);
+        for four in [[f(0), f(1), f(2), f(3)], [f(4), Mat3::ZERO, flat * 1e-200, Mat3::IDENTITY]] {
+            assert_eq!(svds(&four), four.map(|f| svd(&f)));
+        }
+        let broken = svds(&[f(5), Mat3::NAN]);
+        assert!(broken[0] == svd(&f(5)) && broken[1].s.is_nan());
     }
 
     #[test]

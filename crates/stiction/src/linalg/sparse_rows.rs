@@ -8,6 +8,8 @@ pub struct SparseRows<T> {
     start: Vec<u32>,
     column: Vec<u32>,
     value: Vec<T>,
+    /// Rows and columns stand, and what is pushed are their values alone.
+    stands: bool,
 }
 
 impl<T: Real> SparseRows<T> {
@@ -17,13 +19,16 @@ impl<T: Real> SparseRows<T> {
         self.column.clear();
         self.value.clear();
         self.start.push(0);
+        self.stands = false;
     }
 
-    /// Takes the rows and columns of another matrix; values are to be written.
-    pub fn take_pattern(&mut self, other: &SparseRows<T>) {
-        self.start.clone_from(&other.start);
-        self.column.clone_from(&other.column);
-        self.value.resize(other.value.len(), T::ZERO);
+    /// Takes the columns of the first `rows` rows of another matrix; values are to be written.
+    pub fn take_pattern(&mut self, other: &SparseRows<T>, rows: usize) {
+        self.start.clear();
+        self.start.extend_from_slice(&other.start[..rows + 1]);
+        self.column.clear();
+        self.column.extend_from_slice(&other.column[..other.start[rows] as usize]);
+        self.value.resize(self.column.len(), T::ZERO);
     }
 
     /// True where both store the same columns in the same order.
@@ -43,25 +48,40 @@ impl<T: Real> SparseRows<T> {
 
     /// Adds an entry to the row that is being written.
     pub fn push(&mut self, column: usize, value: T) {
-        self.column.push(column as u32);
+        if !self.stands {
+            self.column.push(column as u32);
+        }
         self.value.push(value);
     }
 
     /// Adds three entries in consecutive columns.
     pub fn push3(&mut self, column: usize, values: [T; 3]) {
         let c = column as u32;
-        self.column.extend_from_slice(&[c, c + 1, c + 2]);
+        if !self.stands {
+            self.column.extend_from_slice(&[c, c + 1, c + 2]);
+        }
         self.value.extend_from_slice(&values);
     }
 
-    /// Keeps the first `rows` rows; what is pushed next follows them.
-    pub fn truncate(&mut self, rows: usize) {
-        if rows < self.rows() {
-            self.start.truncate(rows + 1);
-            let entries = self.start[rows] as usize;
-            self.column.truncate(entries);
-            self.value.truncate(entries);
-        }
+    /// Adds a row with the first `n` of some columns; its values follow by [`zero_values`](SparseRows::zero_values).
+    pub fn push_columns<const N: usize>(&mut self, columns: &[u32; N], n: usize) {
+        // A copy of fixed length, cut off behind, is a few moves.
+        self.column.extend_from_slice(columns);
+        self.column.truncate(self.column.len() - N + n);
+        self.start.push(self.column.len() as u32);
+    }
+
+    /// Makes all values zero.
+    pub fn zero_values(&mut self) {
+        self.value.clear();
+        self.value.resize(self.column.len(), T::ZERO);
+    }
+
+    /// Keeps all columns, and the values of the first `rows` rows: what is pushed next are those of the rows that follow, in the
+    /// order in which they were.
+    pub fn rewrite_from(&mut self, rows: usize) {
+        self.value.truncate(self.start[rows] as usize);
+        self.stands = true;
     }
 
     /// Values of `count` rows from `first` on, one row after the other, to be written.
@@ -71,6 +91,10 @@ impl<T: Real> SparseRows<T> {
 
     /// Ends the row that is being written.
     pub fn end_row(&mut self) {
+        if self.stands {
+            debug_assert!(self.start.binary_search(&(self.value.len() as u32)).is_ok());
+            return;
+        }
         if self.start.is_empty() {
             self.start.push(0);
         }
@@ -139,8 +163,12 @@ impl<T: Real> SparseRows<T> {
             start[c + 1] += start[c];
         }
         let mut at = start.clone();
-        let mut out =
-            SparseRows { start, column: vec![0; self.column.len()], value: vec![T::ZERO; self.value.len()] };
+        let mut out = SparseRows {
+            start,
+            column: vec![0; self.column.len()],
+            value: vec![T::ZERO; self.value.len()],
+            stands: false,
+        };
         for i in 0..self.rows() {
             let (cols, values) = self.row(i);
             for (c, v) in cols.iter().zip(values) {

@@ -138,34 +138,6 @@ pub fn spring_row(
     });
 }
 
-/// Adds the strain rows of a tet (85), 9.2.2.
-pub fn strain_rows<const M: usize>(
-    model: &Model,
-    there: &State,
-    vertices: [&Anchor; 4],
-    x: &[Vec3; 4],
-    strains: &Rows<M>,
-    row: &mut RowBuilder,
-    rows: &mut SparseRows<f64>,
-) {
-    if let [Anchor::Node(a), Anchor::Node(b), Anchor::Node(c), Anchor::Node(d)] = vertices {
-        let dofs = [a, b, c, d].map(|n| model.nodes[n.index()].dof);
-        for by in &strains.b {
-            for (dof, by) in dofs.iter().zip(by) {
-                rows.push3(*dof, by.to_array());
-            }
-            rows.end_row();
-        }
-        return;
-    }
-    for b in &strains.b {
-        for a in 0..4 {
-            row.add(model, there, vertices[a], x[a], b[a]);
-        }
-        row.end(rows);
-    }
-}
-
 /// Adds the stress of an activation pressure `p` [Pa] to the stretches: −p V ∂J/∂s.
 pub fn activate<const M: usize>(strains: &mut Rows<M>, volume: f64, p: f64) {
     let [a, b, c] = [strains.strain[0], strains.strain[1], strains.strain[2]];

@@ -38,6 +38,7 @@ pub struct BodyFrame {
     place: Vec3,
     rotation: Mat3,
     inverse_mass: f64,
+    pub inertia: Mat3,
     inverse_inertia: Mat3,
 }
 
@@ -73,7 +74,9 @@ impl HeldContact {
         let sides = [a, b];
         let law = Law::from(c.friction);
         let driven = sides.map(|s| s.driven_velocity(model, state, h));
-        let frame = Mat3::from_diagonal(law.stretch()) * c.frame;
+        let stretch = law.stretch();
+        let frame =
+            Mat3::from_cols(stretch * c.frame.x_axis, stretch * c.frame.y_axis, stretch * c.frame.z_axis);
         let part = |k: usize| match sides[k] {
             Anchor::World { .. } => Some(Part::Still(Vec3::ZERO)),
             Anchor::Kinematic { .. } => Some(Part::Still(h * driven[k])),
@@ -94,8 +97,13 @@ impl HeldContact {
             gap: c.gap,
             driven: frame * (driven[0] - driven[1]),
             law: law.round(),
-            stretch: law.stretch(),
+            stretch,
         }
+    }
+
+    /// Each side moves one block of dofs at most.
+    pub fn is_plain(&self) -> bool {
+        self.parts.is_some()
     }
 
     /// C_n(q) [m].
@@ -123,18 +131,18 @@ impl HeldContact {
 
 impl BodyFrame {
     /// Of a body at the start of a step, where its inertia is taken.
-    pub fn new(inverse_mass: f64, inverse_inertia: Mat3) -> BodyFrame {
-        BodyFrame { inverse_mass, inverse_inertia, ..BodyFrame::default() }
+    pub fn new(inverse_mass: f64, inertia: Mat3, inverse_inertia: Mat3) -> BodyFrame {
+        BodyFrame { inverse_mass, inertia, inverse_inertia, ..BodyFrame::default() }
     }
 }
 
 impl Part {
-    /// Number of dofs.
-    fn width(self) -> usize {
+    /// First dof and number of dofs.
+    fn dofs(self) -> (usize, usize) {
         match self {
-            Part::Still(_) => 0,
-            Part::Node(..) => 3,
-            Part::Body(..) => 6,
+            Part::Still(_) => (0, 0),
+            Part::Node(dof, _) => (dof, 3),
+            Part::Body(_, dof, _) => (dof, 6),
         }
     }
 
@@ -183,7 +191,7 @@ impl Part {
         bodies: &[BodyFrame],
         mass: &BlockMass<f64>,
         (at, stride): (usize, usize),
-        (j, jh, w): (&mut [f64], &mut [f64], &mut [f64]),
+        (j, jh, w): (&mut [f64], &mut [f64], &mut [f64; 3]),
         fresh: bool,
     ) {
         match self {
@@ -202,15 +210,16 @@ impl Part {
                 let b = &bodies[body];
                 for r in 0..3 {
                     let (n, k) = (rows[r], at + r * stride);
+                    let (j, jh) = (&mut j[k..k + 6], &mut jh[k..k + 6]);
                     let turn = arm.cross(n);
                     let (by, spin) = (n * b.inverse_mass, b.inverse_inertia * turn);
                     // Normals stay for the step: only arms turn.
                     if fresh {
-                        j[k..k + 3].copy_from_slice(&n.to_array());
-                        jh[k..k + 3].copy_from_slice(&by.to_array());
+                        j[..3].copy_from_slice(&n.to_array());
+                        jh[..3].copy_from_slice(&by.to_array());
                     }
-                    j[k + 3..k + 6].copy_from_slice(&turn.to_array());
-                    jh[k + 3..k + 6].copy_from_slice(&spin.to_array());
+                    j[3..].copy_from_slice(&turn.to_array());
+                    jh[3..].copy_from_slice(&spin.to_array());
                     w[r] += n.dot(by) + turn.dot(spin);
                 }
             }
@@ -221,33 +230,27 @@ impl Part {
 impl Motion {
     /// Which rows of contacts are there; their values follow where each side moves one block at most.
     pub(super) fn push_contact_rows(&mut self, model: &Model, s: &mut Schur<f64>) {
-        let rows = 3 * self.held.len();
-        self.plain = self.held.iter().all(|c| c.parts.is_some());
-        if self.plain && self.contacts_stand {
-            s.j.truncate(rows);
-            return;
+        if self.columns_stand {
+            s.j.rewrite_from(if self.plain { 3 * self.held.len() } else { 0 });
+        } else {
+            s.j.clear();
         }
-        s.j.clear();
-        for c in &self.held {
-            let Some(parts) = c.parts.filter(|_| self.plain) else {
+        if !self.plain {
+            for c in &self.held {
                 c.add_rows(model, &self.there, &mut self.row, &mut s.j);
-                continue;
-            };
-            for _ in 0..3 {
-                for p in parts {
-                    match p {
-                        Part::Still(_) => {}
-                        Part::Node(dof, _) => s.j.push3(dof, [0.0; 3]),
-                        Part::Body(_, dof, _) => {
-                            s.j.push3(dof, [0.0; 3]);
-                            s.j.push3(dof + 3, [0.0; 3]);
-                        }
-                    }
-                }
-                s.j.end_row();
             }
+        } else if !self.columns_stand {
+            for parts in self.held.iter().filter_map(|c| c.parts.as_ref()) {
+                let (mut columns, mut n) = ([0; 12], 0);
+                for p in parts {
+                    let (dof, width) = p.dofs();
+                    (0..width).for_each(|k| columns[n + k] = (dof + k) as u32);
+                    n += width;
+                }
+                (0..3).for_each(|_| s.j.push_columns(&columns, n));
+            }
+            s.j.zero_values();
         }
-        self.contacts_stand = self.plain;
     }
 
     /// Contacts: φ_n(C_n/h, λ_n) and φ_f(Dᵀu, λ_f) (48), (49); g −= Jᵀλ (57). Rows that are not `fresh` hold those of the
@@ -268,38 +271,43 @@ impl Motion {
             let i = 3 * c;
             let mut arms = [Vec3::ZERO; 2];
             let parts = contact.parts.as_ref().filter(|_| self.plain);
-            let (gap, slip) = match parts {
+            let (gap, slip, mut w) = match parts {
                 Some(parts) => {
                     let look = |k: usize| parts[k].moved(contact.start[k], &self.bodies, &self.there.q);
                     let [(a, arm_a), (b, arm_b)] = [look(0), look(1)];
                     arms = [arm_a, arm_b];
-                    let width = parts[0].width();
-                    let stride = width + parts[1].width();
+                    let width = parts[0].dofs().1;
+                    let stride = width + parts[1].dofs().1;
                     let rows: [Vec3; 3] = std::array::from_fn(|r| contact.frame.row(r));
-                    let (mass, j, jh, w) = s.three_rows(i);
-                    w.fill(0.0);
-                    parts[0].write((&rows, arm_a), &self.bodies, mass, (0, stride), (j, jh, w), fresh);
+                    let (mass, j, jh, diagonal) = s.three_rows(i);
+                    let mut w = [0.0; 3];
+                    parts[0].write((&rows, arm_a), &self.bodies, mass, (0, stride), (j, jh, &mut w), fresh);
                     let rows = rows.map(|n| -n);
-                    parts[1].write((&rows, arm_b), &self.bodies, mass, (width, stride), (j, jh, w), fresh);
+                    let to = (j, jh, &mut w);
+                    parts[1].write((&rows, arm_b), &self.bodies, mass, (width, stride), to, fresh);
+                    diagonal.copy_from_slice(&w);
                     let slip =
                         contact.frame * (parts[0].velocity(arms[0], &x.u) - parts[1].velocity(arms[1], &x.u));
-                    (contact.gap + contact.frame.row(0).dot(a - b), slip)
+                    (contact.gap + contact.frame.row(0).dot(a - b), slip, w)
                 }
                 None => {
                     let slip = [1, 2].map(|k| s.j.mul_row(i + k, &x.u));
-                    (contact.gap(model, &self.there), Vec3::new(0.0, slip[0], slip[1]))
+                    let w = [0, 1, 2].map(|k| s.w_diagonal()[i + k]);
+                    (contact.gap(model, &self.there), Vec3::new(0.0, slip[0], slip[1]), w)
                 }
             };
             let u = [gap / h + soft * x.lambda[i], slip.y + contact.driven.y, slip.z + contact.driven.z];
             self.u.push(Vec3::from_array(u));
             let lambda = [x.lambda[i], x.lambda[i + 1], x.lambda[i + 2]];
-            let w = std::array::from_fn(|k| s.w_diagonal()[i + k] + if k == 0 { soft } else { 0.0 });
+            w[0] += soft;
             let RoundLaw::Cone(mu) = contact.law else { unreachable!("contacts have cones") };
             let r = Factors::of_contact(settings.scaling, w, h);
-            contact_rows(settings, mu, u, lambda, [soft, 0.0, 0.0], r).put(s, i);
+            let rows = contact_rows(settings, mu, u, lambda, [soft, 0.0, 0.0], r);
+            rows.put(s, i);
             // The force as the momentum balance has it.
             let literal = settings.derivative == Derivative::Literal;
-            let force = std::array::from_fn(|k| if literal { s.scale[i + k] * lambda[k] } else { lambda[k] });
+            let force =
+                std::array::from_fn(|k| if literal { rows.rows[k].scale * lambda[k] } else { lambda[k] });
             match parts {
                 Some(parts) => {
                     let f = contact.frame.transpose() * Vec3::from_array(force);

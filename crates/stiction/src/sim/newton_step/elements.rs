@@ -3,38 +3,112 @@
 use super::ElementRows;
 use super::bilateral::activate;
 use super::motion::{Motion, add};
+use super::row_builder::RowBuilder;
 use crate::coords::Anchor;
-use crate::elastic::{CorotatedStretch, PrincipalStretch, Rows};
-use crate::linalg::Vec3;
+use crate::elastic::svd::Svd;
+use crate::elastic::{CorotatedStretch, Material, PrincipalStretch, Rows, Tet, frames};
+use crate::linalg::{SparseRows, Vec3};
 use crate::scene::Model;
 use crate::solvers::newton::schur::Schur;
 
+/// Tets whose frames are found side by side.
+pub(super) const SIDE_BY_SIDE: usize = 4;
+
 impl Motion {
-    /// Strains of tet `k`, its vertices' places, and a call with them.
-    pub(super) fn with_tet<R>(
+    /// Principal frames of the tets from `first` on, side by side; after the last tet its own again.
+    pub(super) fn frames(&self, model: &Model, first: usize) -> [Svd; SIDE_BY_SIDE] {
+        let tets: [_; SIDE_BY_SIDE] = std::array::from_fn(|l| (first + l).min(self.tets.len() - 1));
+        let x = tets.map(|k| self.vertices(model, k));
+        frames(std::array::from_fn(|l| {
+            let (tet, material) = self.tet(model, tets[l]);
+            (tet, material, &x[l])
+        }))
+    }
+
+    /// Positions of the vertices of tet `k` [m].
+    fn vertices(&self, model: &Model, k: usize) -> [Vec3; 4] {
+        match &self.corners[k] {
+            Some(corners) => corners.map(|(q, _)| Vec3::from_slice(&self.there.q[q..])),
+            None => self.anchors(model, k).map(|a| a.position(model, &self.there)),
+        }
+    }
+
+    /// Anchors of the vertices of tet `k`.
+    pub(super) fn anchors<'m>(&self, model: &'m Model, k: usize) -> [&'m Anchor; 4] {
+        let (solid, t) = self.tets[k];
+        let solid = &model.solids[solid as usize];
+        solid.tets[t as usize].map(|v| &solid.vertices[v as usize])
+    }
+
+    /// Adds rows with gradients by the vertices of tet `k`, (85) and 9.2.2 for strains.
+    pub(super) fn push_rows_of_tet(
         &self,
         model: &Model,
         k: usize,
-        three: impl FnOnce(&PrincipalStretch, [Vec3; 4]) -> R,
-        six: impl FnOnce(&CorotatedStretch, [Vec3; 4]) -> R,
-    ) -> R {
-        let (solid, t) = self.tets[k];
-        let solid = &model.solids[solid as usize];
-        let vertices = solid.tets[t as usize];
-        let x = vertices.map(|v| solid.vertices[v as usize].position(model, &self.there));
-        let (tet, material) = (solid.elements.element(t as usize).tet, solid.elements.material(t as usize));
-        match self.settings.elements {
-            ElementRows::Principal => {
-                let mut rows = PrincipalStretch::new(tet, material, &x);
-                activate(&mut rows, tet.volume, self.pressure[k]);
-                three(&rows, x)
+        by: &[[Vec3; 4]],
+        row: &mut RowBuilder,
+        j: &mut SparseRows<f64>,
+    ) {
+        if let Some(corners) = &self.corners[k] {
+            for by in by {
+                for ((_, dof), by) in corners.iter().zip(by) {
+                    j.push3(*dof, by.to_array());
+                }
+                j.end_row();
             }
-            ElementRows::Corotated => {
-                let mut rows = CorotatedStretch::new(tet, material, &x);
-                activate(&mut rows, tet.volume, self.pressure[k]);
-                six(&rows, x)
-            }
+            return;
         }
+        let (anchors, x) = (self.anchors(model, k), self.vertices(model, k));
+        for by in by {
+            for a in 0..4 {
+                row.add(model, &self.there, anchors[a], x[a], by[a]);
+            }
+            row.end(j);
+        }
+    }
+
+    /// Rest shape and material of tet `k`.
+    fn tet<'m>(&self, model: &'m Model, k: usize) -> (&'m Tet, &'m Material) {
+        let (solid, t) = self.tets[k];
+        let elements = &model.solids[solid as usize].elements;
+        (elements.element(t as usize).tet, elements.material(t as usize))
+    }
+
+    /// Three strains of tet `k`.
+    pub(super) fn three(&self, model: &Model, k: usize, frame: &Svd) -> PrincipalStretch {
+        let (tet, material) = self.tet(model, k);
+        let mut rows = PrincipalStretch::in_frame(tet, material, frame);
+        activate(&mut rows, tet.volume, self.pressure[k]);
+        rows
+    }
+
+    /// Six strains of tet `k`.
+    pub(super) fn six(&self, model: &Model, k: usize, frame: &Svd) -> CorotatedStretch {
+        let (tet, material) = self.tet(model, k);
+        let mut rows = CorotatedStretch::in_frame(tet, material, frame);
+        activate(&mut rows, tet.volume, self.pressure[k]);
+        rows
+    }
+
+    /// Rows of tet `k` from `at` on: J, E (σ + λ)/h, and E/h² in C (80), (84).
+    pub(super) fn put_strains<const M: usize>(
+        &self,
+        model: &Model,
+        (k, at): (usize, usize),
+        rows: &Rows<M>,
+        lambda: &[f64],
+        row: &mut RowBuilder,
+        s: &mut Schur<f64>,
+    ) {
+        self.push_rows_of_tet(model, k, &rows.b, row, &mut s.j);
+        let h = self.h;
+        let force: [f64; M] = std::array::from_fn(|k| lambda[at + k] / h);
+        for (k, r) in rows.residual(&force).into_iter().enumerate() {
+            s.h[at + k] = r / h;
+            s.value[at + k] = r / h;
+        }
+        let (e, n) = (rows.e.map(|row| row.map(|e| e / (h * h))), rows.n.map(|row| row.map(|n| n * h * h)));
+        s.compliance.push_block(at, &e, &n);
     }
 
     /// Green's strain along fibre `i`, its gradients by the vertices of its tet, and its stress and modulus times volume.
@@ -44,19 +118,11 @@ impl Motion {
         let solid = &model.solids[solid as usize];
         let element = solid.elements.element(t as usize);
         let (tet, fibre) = (element.tet, &element.fibres[f as usize]);
-        let x = solid.tets[t as usize].map(|v| solid.vertices[v as usize].position(model, &self.there));
-        let fa = tet.deformation(&x) * fibre.direction;
+        let fa = tet.deformation(&self.vertices(model, k as usize)) * fibre.direction;
         let strain = 0.5 * (fa.length_squared() - 1.0);
         let by = tet.gradients.map(|g| fa * fibre.direction.dot(g));
         let modulus = tet.volume * fibre.stiffness;
         (by, modulus * strain + tet.volume * fibre.tension, modulus)
-    }
-
-    /// Anchors of the tet of fibre `i`.
-    pub(super) fn fibre_anchors<'m>(&self, model: &'m Model, i: usize) -> [&'m Anchor; 4] {
-        let (solid, t) = self.tets[self.fibres[i].0 as usize];
-        let solid = &model.solids[solid as usize];
-        solid.tets[t as usize].map(|v| &solid.vertices[v as usize])
     }
 
     /// Jᵀλ of springs and elements with the rows of `s`; contacts with fixed normals do not change on particles.
@@ -78,27 +144,25 @@ impl Motion {
         let width = self.strain_rows_per_tet();
         let first = 3 * self.held.len() + self.bilateral;
         let at = |k: usize| first + width * k;
-        for k in 0..self.tets.len() {
-            let (solid, t) = self.tets[k];
-            let solid = &model.solids[solid as usize];
-            let vertices = solid.tets[t as usize];
-            let mut push = |v: usize, f: Vec3| {
-                if let Anchor::Node(n) = solid.vertices[vertices[v] as usize] {
-                    add(out, model.nodes[n.index()].dof, f);
+        for first in (0..self.tets.len()).step_by(SIDE_BY_SIDE) {
+            let frames = self.frames(model, first);
+            for (k, frame) in (first..self.tets.len()).zip(&frames) {
+                let l = &lambda[at(k)..at(k) + width];
+                let forces = match self.settings.elements {
+                    ElementRows::Principal => transposed(&self.three(model, k, frame), l),
+                    ElementRows::Corotated => transposed(&self.six(model, k, frame), l),
+                };
+                for (anchor, f) in self.anchors(model, k).into_iter().zip(forces) {
+                    if let Anchor::Node(n) = *anchor {
+                        add(out, model.nodes[n.index()].dof, f);
+                    }
                 }
-            };
-            let l = &lambda[at(k)..at(k) + width];
-            let sum3 = |rows: &PrincipalStretch| transposed(rows, l);
-            let sum6 = |rows: &CorotatedStretch| transposed(rows, l);
-            let forces = self.with_tet(model, k, |r, _| sum3(r), |r, _| sum6(r));
-            for v in 0..4 {
-                push(v, forces[v]);
             }
         }
         for i in 0..self.fibres.len() {
             let l = lambda[self.first_fibre() + i];
             let (by, ..) = self.fibre(model, i);
-            for (anchor, by) in self.fibre_anchors(model, i).into_iter().zip(by) {
+            for (anchor, by) in self.anchors(model, self.fibres[i].0 as usize).into_iter().zip(by) {
                 if let Anchor::Node(n) = *anchor {
                     add(out, model.nodes[n.index()].dof, l * by);
                 }
@@ -121,21 +185,4 @@ impl Motion {
 /// Bᵀλ by vertex.
 fn transposed<const M: usize>(rows: &Rows<M>, lambda: &[f64]) -> [Vec3; 4] {
     std::array::from_fn(|a| (0..M).map(|r| rows.b[r][a] * lambda[r]).sum())
-}
-
-/// Residual and compliance of the strain rows of an element.
-pub(super) fn put_strains<const M: usize>(
-    s: &mut Schur<f64>,
-    at: usize,
-    rows: &Rows<M>,
-    lambda: &[f64],
-    h: f64,
-) {
-    let force: [f64; M] = std::array::from_fn(|k| lambda[k] / h);
-    for (k, r) in rows.residual(&force).into_iter().enumerate() {
-        s.h[at + k] = r / h;
-        s.value[at + k] = r / h;
-    }
-    let (e, n) = (rows.e.map(|row| row.map(|e| e / (h * h))), rows.n.map(|row| row.map(|n| n * h * h)));
-    s.compliance.push_block(at, &e, &n);
 }

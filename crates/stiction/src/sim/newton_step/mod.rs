@@ -242,13 +242,15 @@ impl NonlinearStepper {
         self.collider.detect(model, state, h, &mut self.contacts);
         let collided = clock.elapsed().as_secs_f64();
 
-        let reach = |s: ShapeId| model.shapes[s.index()].scale;
-        self.warm.carry(
-            self.contacts.iter().map(|c| (c.key, c.point)),
-            |key| super::velocity_step::SAME_CONTACT * reach(key.shape_a).min(reach(key.shape_b)),
-            &mut self.matching,
-            &mut self.forces,
-        );
+        if self.settings.newton.start == Start::Warm {
+            let reach = |s: ShapeId| model.shapes[s.index()].scale;
+            self.warm.carry(
+                self.contacts.iter().map(|c| (c.key, c.point)),
+                |key| super::velocity_step::SAME_CONTACT * reach(key.shape_a).min(reach(key.shape_b)),
+                &mut self.matching,
+                &mut self.forces,
+            );
+        }
         self.motion.begin(model, state, &self.contacts, h, &mut self.newton.system);
         let (did, x) = self.solve(model);
         let clock_end = std::time::Instant::now();
@@ -358,7 +360,8 @@ impl NonlinearStepper {
         self.warm = warm;
     }
 
-    /// The Newton system of the last iterate, for experiments with linear solvers.
+    /// The Newton system of the last iterate, for experiments with linear solvers; in the stiffness form without J H⁻¹ of joints
+    /// and elements.
     pub fn system(&self) -> &crate::solvers::newton::schur::Schur<f64> {
         &self.newton.system
     }

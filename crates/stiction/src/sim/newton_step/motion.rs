@@ -1,19 +1,19 @@
 //! The discrete equations of motion (46)–(50) and their linearisation (53)–(58).
 
-use super::bilateral::{SoftRow, joint_rows, spring_row, strain_rows};
+use super::bilateral::{SoftRow, joint_rows, spring_row};
 use super::contacts::{BodyFrame, HeldContact};
-use super::elements::put_strains;
+use super::elements::SIDE_BY_SIDE;
 use super::geometric::secant;
 use super::islands::Islands;
 use super::row_builder::RowBuilder;
 use super::{ElementRows, GeometricStiffness, NonlinearSettings};
 use crate::collide::Contact;
-use crate::coords::State;
+use crate::coords::{Anchor, State};
 use crate::linalg::Vec3;
 use crate::scene::{Measure, Model, Owner};
 use crate::solvers::newton::rows::{Factors, bounded_row};
 use crate::solvers::newton::schur::Schur;
-use crate::solvers::newton::{Derivative, Equations, Iterate, Start, StepRule};
+use crate::solvers::newton::{Derivative, Equations, Iterate, Start, StepRule, SystemForm};
 
 /// Everything that is held fixed for the step, and the memory of its linearisations.
 pub struct Motion {
@@ -31,13 +31,15 @@ pub struct Motion {
     pub(super) bodies: Vec<BodyFrame>,
     /// Every side of a contact moves one block of dofs at most.
     pub(super) plain: bool,
-    /// The columns of the rows of contacts are those of this step.
-    pub(super) contacts_stand: bool,
+    /// The columns of J are those of this step.
+    pub(super) columns_stand: bool,
     pub(super) soft: Vec<SoftRow>,
     /// Angles of the axes of joints, counted through full turns.
     angles: Vec<f64>,
     /// Places of solids' tets: (solid, tet).
     pub(super) tets: Vec<(u32, u32)>,
+    /// First coordinates and dofs of their vertices, where all are particles.
+    pub(super) corners: Vec<Option<[(usize, usize); 4]>>,
     /// Fibres: place of their tet in `tets`, number within it.
     pub(super) fibres: Vec<(u32, u32)>,
     pub(super) pressure: Vec<f64>,
@@ -59,6 +61,8 @@ pub struct Motion {
     /// The next linearisation completes the secant.
     secant_is_due: bool,
     pub(super) bilateral: usize,
+    /// Free bodies and particles by their first dof: dof, number.
+    blocks: Vec<(usize, usize)>,
 }
 
 impl Motion {
@@ -67,6 +71,16 @@ impl Motion {
         let tets = model.solids.iter().enumerate();
         let tets = tets.flat_map(|(s, solid)| (0..solid.tets.len()).map(move |t| (s as u32, t as u32)));
         let tets: Vec<(u32, u32)> = tets.collect();
+        let corners = tets.iter().map(|&(solid, t)| {
+            let solid = &model.solids[solid as usize];
+            let mut corners = [(0, 0); 4];
+            for (corner, v) in corners.iter_mut().zip(solid.tets[t as usize]) {
+                let Anchor::Node(n) = solid.vertices[v as usize] else { return None };
+                *corner = (model.nodes[n.index()].q, model.nodes[n.index()].dof);
+            }
+            Some(corners)
+        });
+        let corners = corners.collect();
         let mut fibres = Vec::new();
         for (k, &(solid, t)) in tets.iter().enumerate() {
             let count = model.solids[solid as usize].elements.element(t as usize).fibres.len();
@@ -78,7 +92,11 @@ impl Motion {
             is_particle[n.dof..n.dof + 3].fill(true);
             mass[n.dof..n.dof + 3].fill(n.mass);
         }
-        let blocks: usize = model.joints.iter().map(|j| j.blocks.len()).sum();
+        let free = model.bodies.iter().enumerate().filter(|(_, b)| b.block.is_some());
+        let mut blocks: Vec<(usize, usize)> = free.map(|(i, b)| (b.dof, i)).collect();
+        blocks.extend(model.nodes.iter().enumerate().map(|(i, n)| (n.dof, i)));
+        blocks.sort_unstable();
+        let joints: usize = model.joints.iter().map(|j| j.blocks.len()).sum();
         Motion {
             settings,
             h: 0.0,
@@ -90,11 +108,12 @@ impl Motion {
             settled: 0.0,
             bodies: vec![BodyFrame::default(); model.bodies.len()],
             plain: false,
-            contacts_stand: false,
+            columns_stand: false,
             soft: Vec::new(),
             angles: vec![0.0; model.joints.len()],
             pressure: vec![0.0; tets.len()],
             tets,
+            corners,
             fibres,
             row: RowBuilder::default(),
             d: Vec::new(),
@@ -109,7 +128,8 @@ impl Motion {
             stiff: Vec::new(),
             is_particle,
             secant_is_due: false,
-            bilateral: 3 * blocks + model.springs.len(),
+            bilateral: 3 * joints + model.springs.len(),
+            blocks,
         }
     }
 
@@ -143,23 +163,24 @@ impl Motion {
     pub fn begin(&mut self, model: &Model, state: &State, contacts: &[Contact], h: f64, s: &mut Schur<f64>) {
         self.h = h;
         self.secant_is_due = false;
-        self.contacts_stand = false;
+        self.columns_stand = false;
         self.start.clone_from(state);
         self.there.clone_from(state);
         self.there.t = state.t + h;
         self.held.clear();
         self.held.extend(contacts.iter().map(|c| HeldContact::new(model, state, c, h)));
+        self.plain = self.held.iter().all(HeldContact::is_plain);
         // ũ = u⁻ + h M̃⁻¹ f, with the gyroscopic torque (correction N12).
         self.free.clone_from(&state.v);
         s.mass.clear();
-        let mut blocks: Vec<(usize, usize)> = Vec::new();
         for (i, b) in model.bodies.iter().enumerate() {
             if b.block.is_none() {
                 continue;
             }
             let r = state.rigid_pose(b.q).rotation;
             let w = Vec3::from_slice(&state.v[b.dof + 3..]);
-            let (mut force, mut torque) = (b.mass * model.gravity, -w.cross(b.world_inertia(r) * w));
+            let inertia = b.world_inertia(r);
+            let (mut force, mut torque) = (b.mass * model.gravity, -w.cross(inertia * w));
             for f in model.forces.iter().filter(|f| f.target == Owner::Body(crate::coords::BodyId(i as u32)))
             {
                 let share = f.share(state.t, h);
@@ -169,8 +190,7 @@ impl Motion {
             add(&mut self.free, b.dof, force * (h / b.mass));
             let inverse_inertia = b.world_inertia_inverse(r);
             add(&mut self.free, b.dof + 3, inverse_inertia * torque * h);
-            self.bodies[i] = BodyFrame::new(1.0 / b.mass, inverse_inertia);
-            blocks.push((b.dof, i));
+            self.bodies[i] = BodyFrame::new(1.0 / b.mass, inertia, inverse_inertia);
         }
         for n in &model.nodes {
             add(&mut self.free, n.dof, model.gravity * h);
@@ -200,15 +220,13 @@ impl Motion {
             }
         }
         // M̃ (40) in the order of the dofs.
-        blocks.extend(model.nodes.iter().enumerate().map(|(i, n)| (n.dof, i)));
-        blocks.sort_unstable();
-        for (dof, i) in blocks {
+        for &(dof, i) in &self.blocks {
             if self.is_particle[dof] {
                 let m = self.mass[model.nodes[i].dof];
                 s.mass.push(&[m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, m], 3);
             } else {
                 let b = &model.bodies[i];
-                let inertia = b.world_inertia(state.rigid_pose(b.q).rotation);
+                let inertia = self.bodies[i].inertia;
                 let mut block = [0.0; 36];
                 for k in 0..3 {
                     block[7 * k] = b.mass;
@@ -326,7 +344,7 @@ impl Equations<f64> for MotionEquations<'_> {
         let (m, model) = (&mut *self.motion, self.model);
         m.place(model, &x.u);
         // J at this configuration.
-        let stood = m.contacts_stand;
+        let stood = m.columns_stand;
         m.push_contact_rows(model, s);
         let mut row = std::mem::take(&mut m.row);
         m.soft.clear();
@@ -339,47 +357,33 @@ impl Equations<f64> for MotionEquations<'_> {
         let rows = m.rows();
         s.compliance.reset(rows);
         s.coupling.clear();
-        s.h.clear();
         s.h.resize(rows, 0.0);
+        s.value.resize(rows, 0.0);
         s.scale.clear();
         s.scale.resize(rows, 1.0);
         s.known.clear();
         s.known.resize(rows, 0.0);
-        s.value.clear();
-        s.value.resize(rows, 0.0);
         let width = m.strain_rows_per_tet();
         let mut at = 3 * m.held.len() + m.bilateral;
         let h = m.h;
-        for k in 0..m.tets.len() {
-            let (solid, t) = m.tets[k];
-            let solid = &model.solids[solid as usize];
-            let anchors = solid.tets[t as usize].map(|v| &solid.vertices[v as usize]);
-            // E (σ + λ)/h, and E/h² in C                                     (80), (84)
-            let lambda = &x.lambda[at..at + width];
-            let s = std::cell::RefCell::new((&mut *s, &mut row));
-            m.with_tet(
-                model,
-                k,
-                |rows, x| {
-                    let (s, row) = &mut *s.borrow_mut();
-                    strain_rows(model, &m.there, anchors, &x, rows, row, &mut s.j);
-                    put_strains(s, at, rows, lambda, h);
-                },
-                |rows, x| {
-                    let (s, row) = &mut *s.borrow_mut();
-                    strain_rows(model, &m.there, anchors, &x, rows, row, &mut s.j);
-                    put_strains(s, at, rows, lambda, h);
-                },
-            );
-            at += width;
+        for first in (0..m.tets.len()).step_by(SIDE_BY_SIDE) {
+            let frames = m.frames(model, first);
+            for (k, frame) in (first..m.tets.len()).zip(&frames) {
+                match m.settings.elements {
+                    ElementRows::Principal => {
+                        m.put_strains(model, (k, at), &m.three(model, k, frame), &x.lambda, &mut row, s);
+                    }
+                    ElementRows::Corotated => {
+                        m.put_strains(model, (k, at), &m.six(model, k, frame), &x.lambda, &mut row, s);
+                    }
+                }
+                at += width;
+            }
         }
         // Fibres are rows of one strain each.
         for i in 0..m.fibres.len() {
             let (by, stress, modulus) = m.fibre(model, i);
-            for (anchor, by) in m.fibre_anchors(model, i).into_iter().zip(by) {
-                row.add(model, &m.there, anchor, anchor.position(model, &m.there), by);
-            }
-            row.end(&mut s.j);
+            m.push_rows_of_tet(model, m.fibres[i].0 as usize, &[by], &mut row, &mut s.j);
             s.h[at] = (stress + x.lambda[at] / h) / (modulus * h);
             s.value[at] = s.h[at];
             s.compliance.diagonal[at] = 1.0 / (modulus * h * h);
@@ -401,14 +405,16 @@ impl Equations<f64> for MotionEquations<'_> {
             m.after = after;
         }
         let contact_rows = 3 * m.held.len();
-        let same = stood && rows == contact_rows;
-        s.rows_changed_from(if m.plain { contact_rows } else { 0 }, same);
+        // Where there are no dofs, multipliers are solved for in either form.
+        let form = if x.u.is_empty() { SystemForm::Compliance } else { m.settings.newton.form };
+        s.rows_changed_from(if m.plain { contact_rows } else { 0 }, stood, form);
+        m.columns_stand = true;
         // g = M (u − ũ) − Jᵀλ                                                (57)
         s.g.resize(x.u.len(), 0.0);
         m.d.clear();
         m.d.extend(x.u.iter().zip(&m.free).map(|(u, f)| u - f));
         m.momentum(s);
-        m.put_contacts(model, x, s, !same);
+        m.put_contacts(model, x, s, !stood);
         let settings = &m.settings.newton;
         // Joints and springs                                                 (47)
         for (k, soft) in m.soft.iter().enumerate() {

@@ -178,8 +178,12 @@ impl<T: Real> Newton<T> {
             let whole = direct || settings.linear.preconditioner.needs_matrix();
             let stiff = settings.form == SystemForm::Stiffness && !x.u.is_empty();
             s.prepare(settings.linear.product, whole && !stiff, settings.regularization);
-            s.right_side(&mut self.b);
-            self.dl.resize(self.b.len(), T::ZERO);
+            if stiff {
+                s.take_known();
+            } else {
+                s.right_side(&mut self.b);
+            }
+            self.dl.resize(s.rows(), T::ZERO);
             self.du.resize(x.u.len(), T::ZERO);
             // … or [H + JᵀD C⁻¹ D J] Δu = −g − JᵀD C⁻¹ h                     (64)
             let mut solved = if stiff {
@@ -299,9 +303,15 @@ impl<T: Real> Newton<T> {
     }
 }
 
+/// Largest size, or not a number where one is not. Four at a time, which do not wait for each other.
 fn largest<T: Real>(x: &[T]) -> f64 {
-    x.iter().fold(0.0, |m, x| {
-        let size = x.to_f64().abs();
-        if size > m || size.is_nan() { size } else { m }
-    })
+    let larger = |m: f64, size: f64| if size > m || size.is_nan() { size } else { m };
+    let (fours, rest) = x.as_chunks::<4>();
+    let mut most = [0.0; 4];
+    for x in fours {
+        for k in 0..4 {
+            most[k] = larger(most[k], x[k].to_f64().abs());
+        }
+    }
+    most.into_iter().chain(rest.iter().map(|x| x.to_f64().abs())).fold(0.0, larger)
 }

@@ -40,13 +40,12 @@ impl<T: Real> ContactRows<T> {
     /// Writes the rows into the system from row `i` on.
     #[inline(always)]
     pub fn put(&self, s: &mut Schur<T>, i: usize) {
-        for (k, row) in self.rows.iter().enumerate() {
-            s.h[i + k] = row.residual;
-            s.scale[i + k] = row.scale;
-            s.compliance.diagonal[i + k] = row.compliance;
-            s.known[i + k] = row.known;
-            s.value[i + k] = row.value;
-        }
+        let rows = &self.rows;
+        s.h[i..i + 3].copy_from_slice(&rows.map(|r| r.residual));
+        s.scale[i..i + 3].copy_from_slice(&rows.map(|r| r.scale));
+        s.compliance.diagonal[i..i + 3].copy_from_slice(&rows.map(|r| r.compliance));
+        s.known[i..i + 3].copy_from_slice(&rows.map(|r| r.known));
+        s.value[i..i + 3].copy_from_slice(&rows.map(|r| r.value));
         if let Some([c, inverse]) = &self.pair {
             s.compliance.push_block(i + 1, c, inverse);
         }

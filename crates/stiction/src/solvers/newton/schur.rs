@@ -5,6 +5,7 @@
 
 use super::linear::{Product, invert};
 use super::settings::Regularization;
+use super::stiffness::SystemForm;
 use crate::linalg::{Mat3, Real, SparseRows};
 
 /// A block-diagonal matrix and its inverse, over blocks of consecutive dofs.
@@ -17,6 +18,8 @@ pub struct BlockMass<T> {
     inverse: Vec<T>,
     /// Blocks of six whose halves do not know each other.
     apart: Vec<bool>,
+    /// By dof, the inverse where nothing couples the dofs of its block; zero elsewhere.
+    single: Vec<T>,
 }
 
 /// True where rows 0 to 2 and 3 to 5 of a 6×6 matrix do not couple.
@@ -32,6 +35,7 @@ impl<T: Real> BlockMass<T> {
         self.value.clear();
         self.inverse.clear();
         self.apart.clear();
+        self.single.clear();
     }
 
     /// Number of dofs.
@@ -43,6 +47,7 @@ impl<T: Real> BlockMass<T> {
     pub fn push(&mut self, values: &[f64], n: usize) {
         self.blocks.push((self.of_dof.len() as u32, n as u32, self.value.len() as u32));
         self.of_dof.resize(self.of_dof.len() + n, self.blocks.len() as u32 - 1);
+        self.single.resize(self.of_dof.len(), T::ZERO);
         self.value.extend(values.iter().map(|v| T::of(*v)));
         let at = self.inverse.len();
         self.inverse.resize(at + n * n, T::ZERO);
@@ -70,6 +75,10 @@ impl<T: Real> BlockMass<T> {
                 self.inverse[at + r * n + c] = T::of(column[r]);
             }
         }
+        if n == 3 && (0..9).all(|k| k % 4 == 0 || values[k] == 0.0) {
+            let dof = self.of_dof.len() - 3;
+            (0..3).for_each(|k| self.single[dof + k] = self.inverse[at + 4 * k]);
+        }
     }
 
     /// Makes the particle at `dof` have the diagonal masses `m`.
@@ -79,6 +88,7 @@ impl<T: Real> BlockMass<T> {
         for k in 0..3 {
             self.value[at as usize + 4 * k] = m[k];
             self.inverse[at as usize + 4 * k] = T::ONE / m[k];
+            self.single[dof + k] = T::ONE / m[k];
         }
     }
 
@@ -108,10 +118,14 @@ impl<T: Real> BlockMass<T> {
     }
 
     fn product(&self, matrix: &[T], x: &[T], y: &mut [T]) {
-        for &(d, n, at) in &self.blocks {
+        for (&(d, n, at), apart) in self.blocks.iter().zip(&self.apart) {
             let (d, n, at) = (d as usize, n as usize, at as usize);
             for r in 0..n {
-                y[d + r] = crate::linalg::real::dot(&matrix[at + r * n..at + (r + 1) * n], &x[d..d + n]);
+                // Only the half of row and column that the dof is part of.
+                let (from, width) = if *apart { (r / 3 * 3, 3) } else { (0, n) };
+                let row = at + r * n + from;
+                y[d + r] =
+                    crate::linalg::real::dot(&matrix[row..row + width], &x[d + from..d + from + width]);
             }
         }
     }
@@ -182,8 +196,8 @@ impl<T: Real> Compliance<T> {
         self.of_row.resize(self.diagonal.len(), NONE);
         self.blocks.push((first as u32, N as u32, self.value.len() as u32));
         self.of_row[first..first + N].fill(self.blocks.len() as u32 - 1);
-        self.value.extend(values.iter().flatten());
-        self.inverse.extend(inverse.iter().flatten());
+        self.value.extend_from_slice(values.as_flattened());
+        self.inverse.extend_from_slice(inverse.as_flattened());
     }
 
     /// The dense block that row `i` is part of: its width and inverse.
@@ -276,28 +290,46 @@ impl<T: Real> Schur<T> {
 
     /// Call when J or H have changed: J H⁻¹ and the diagonal of W.
     pub fn rows_changed(&mut self) {
-        self.rows_changed_from(0, false);
+        self.rows_changed_from(0, false, SystemForm::Compliance);
     }
 
     /// The same for the rows from `first` on; those before are to be written through [`three_rows`](Schur::three_rows). Where the
-    /// columns are those of the last call, say so.
-    pub fn rows_changed_from(&mut self, first: usize, same_columns: bool) {
+    /// columns are those of the last call, say so. In the stiffness form (64) no one asks for J H⁻¹: these rows have none then.
+    pub fn rows_changed_from(&mut self, first: usize, same_columns: bool, form: SystemForm) {
         self.given = false;
         self.w = None;
+        let whole = form == SystemForm::Compliance;
         if !same_columns {
-            self.jh.take_pattern(&self.j);
+            self.jh.take_pattern(&self.j, if whole { self.j.rows() } else { first });
         }
-        debug_assert_eq!(self.jh.entries(), self.j.entries());
+        debug_assert_eq!(self.jh.rows(), if whole { self.j.rows() } else { first });
         self.w_diagonal.resize(first, T::ZERO);
+        let mut unkept = [T::ZERO; 6];
         for i in first..self.j.rows() {
             let (columns, values) = self.j.row(i);
-            let to = self.jh.row_mut(i).1;
+            let mut kept = whole.then(|| self.jh.row_mut(i).1);
             let (mut k, mut diagonal) = (0, T::ZERO);
             while k < columns.len() {
-                let block = self.mass.of_dof[columns[k] as usize] as usize;
+                let dof = columns[k] as usize;
+                if self.mass.single[dof] != T::ZERO {
+                    for (d, light) in self.mass.single[dof..dof + 3].iter().enumerate() {
+                        let by = values[k + d] * *light;
+                        if let Some(kept) = &mut kept {
+                            kept[k + d] = by;
+                        }
+                        diagonal += values[k + d] * by;
+                    }
+                    k += 3;
+                    continue;
+                }
+                let block = self.mass.of_dof[dof] as usize;
                 let (_, n, at) = self.mass.blocks[block];
                 let (n, at) = (n as usize, at as usize);
-                let (row, to) = (&values[k..k + n], &mut to[k..k + n]);
+                let row = &values[k..k + n];
+                let to = match &mut kept {
+                    Some(kept) => &mut kept[k..k + n],
+                    None => &mut unkept[..n],
+                };
                 match n {
                     6 if self.mass.apart[block] => times_halves(row, &self.mass.inverse[at..at + 36], to),
                     3 => times_block::<T, 3>(row, &self.mass.inverse[at..at + 9], to),
@@ -462,11 +494,24 @@ impl<T: Real> Schur<T> {
         }
     }
 
+    /// Moves the known steps over into g; call it once.
+    pub fn take_known(&mut self) {
+        if self.given {
+            return;
+        }
+        for i in 0..self.rows() {
+            if self.known[i] != T::ZERO {
+                self.j.add_row(i, -self.known[i], &mut self.g);
+            }
+        }
+    }
+
     /// Right-hand side of (59) in impulses: D J H⁻¹ g − h, with the known steps moved over; call it once.
     pub fn right_side(&mut self, b: &mut Vec<T>) {
+        self.take_known();
         b.clear();
-        let any = self.known.iter().any(|k| *k != T::ZERO);
         if self.given {
+            let any = self.known.iter().any(|k| *k != T::ZERO);
             for i in 0..self.rows() {
                 let d = self.scale[i];
                 let pushed = match &self.w {
@@ -477,13 +522,6 @@ impl<T: Real> Schur<T> {
             }
             return;
         }
-        if any {
-            for i in 0..self.rows() {
-                if self.known[i] != T::ZERO {
-                    self.j.add_row(i, -self.known[i], &mut self.g);
-                }
-            }
-        }
         for i in 0..self.rows() {
             let d = self.scale[i];
             let pushed = if d == T::ZERO { T::ZERO } else { d * self.jh.mul_row(i, &self.g) };
@@ -491,7 +529,7 @@ impl<T: Real> Schur<T> {
         }
     }
 
-    /// Δu = H⁻¹(JᵀD Δλ − g) (60), where [`right_side`](Schur::right_side) has put the known steps into g.
+    /// Δu = H⁻¹(JᵀD Δλ − g) (60), where [`take_known`](Schur::take_known) has put the known steps into g.
     pub fn velocity_step(&mut self, dl: &[T], du: &mut [T]) {
         if self.given {
             return;

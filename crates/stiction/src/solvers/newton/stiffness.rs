@@ -195,7 +195,7 @@ impl<T: Real> Stiffness<T> {
 
     /// The pattern of K from that of J.
     fn analyse(&mut self, s: &Schur<T>) {
-        self.pattern.take_pattern(&s.j);
+        self.pattern.take_pattern(&s.j, s.j.rows());
         s.mass.first_dofs(&mut self.first);
         self.moves.clear();
         self.moves_at.clear();
