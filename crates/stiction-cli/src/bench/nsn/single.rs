@@ -15,7 +15,7 @@ use crate::failure::Result;
 use crate::svg::{Mark, Plot, Scale};
 use stiction::Vec3;
 use stiction::contact::ContactProblem;
-use stiction::contact::samples::{self, Assembly};
+use stiction::contact::samples::{self, Assembly, Rng};
 use stiction::coords::Pose;
 use stiction::linalg::{Quat, Real};
 use stiction::solvers::newton::schur::Schur;
@@ -32,9 +32,14 @@ pub const EXPERIMENT: Experiment = Experiment {
 /// δ.
 const DELTA: f64 = f32::EPSILON as f64;
 const ITERATIONS: usize = 60;
+/// Turns of each scene.
+const TURNS: usize = 8;
 
 fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let turn = Quat::from_axis_angle(Vec3::new(1.0, 2.0, 3.0).normalize(), 1.0);
+    let mut rng = Rng::new(1);
+    let others: Vec<Quat> =
+        (1..TURNS).map(|_| Quat::from_axis_angle(rng.normal3().normalize(), rng.range(0.5, 2.5))).collect();
     let mut rows = Vec::new();
     for (scene, bodies) in
         [("arch", samples::arch_bodies(10, 0.6)), ("heavy stack", samples::heavy_stack_bodies(5))]
@@ -58,6 +63,28 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             };
             rows.push(if within(ours, theirs) { row } else { row.because(reason) });
         }
+        // One turn may meet (92) by luck.
+        let all = others.iter().map(|&by| {
+            let turned = bodies.clone().turned(by);
+            Floors::find(&turned.problem(), Some(&turned.poses()))
+        });
+        let all: Vec<(f64, f64)> =
+            all.chain([placed.clone()]).map(|f| (f.residual, f.reduced.residual())).collect();
+        let met = all.iter().filter(|(ours, theirs)| within(*ours, *theirs)).count();
+        let span = |of: fn(&(f64, f64)) -> f64| {
+            let least = all.iter().map(of).fold(f64::INFINITY, f64::min);
+            format!("{least:.1e} to {:.1e}", all.iter().map(of).fold(0.0, f64::max))
+        };
+        rows.push(
+            Row::new(format!("{scene}: turns of {TURNS} that meet (92)"), met as f64, "")
+                .against("the paper's one figure")
+                .accept("all", met == TURNS)
+                .because(format!(
+                    "residuals are {} m/s, (92) is {} m/s: ‖A‖ is that of one iterate, and where it varies the residual does not follow",
+                    span(|x| x.0),
+                    span(|x| x.1)
+                )),
+        );
         // What the noise of gaps is, and what Tisseur's bound says with it as ν.
         let noise = rounding(&turned);
         rows.push(
@@ -169,6 +196,7 @@ fn rounding(bodies: &Assembly) -> f64 {
 }
 
 /// What a run in 32-bit numbers comes down to, and the systems there.
+#[derive(Clone)]
 struct Floors {
     looks: Vec<Look>,
     /// Of (Δu, Δλ), of which Δλ is the larger.
@@ -225,6 +253,7 @@ fn largest(x: &[f32]) -> f64 {
 }
 
 /// L∞ norms of a matrix, of its inverse and of x, and the largest Σ|a_ij x_j|.
+#[derive(Clone)]
 struct Norms {
     norm: f64,
     inverse: f64,
