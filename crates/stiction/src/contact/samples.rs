@@ -11,8 +11,8 @@
 //! ```
 
 use super::{ContactKey, ContactProblem, Friction, Term};
-use crate::coords::{BlockKind, Layout, ShapeId};
-use crate::linalg::{BlockMat, Mat3, Vec3, tangents};
+use crate::coords::{BlockKind, Layout, Pose, ShapeId};
+use crate::linalg::{BlockMat, Mat3, Quat, Vec3, tangents};
 
 /// Gravity of the samples [m/s²].
 pub const GRAVITY: f64 = 9.81;
@@ -100,6 +100,11 @@ pub fn wall_with_speed(rows: usize, columns: usize, mu: f64, speed: f64, seed: u
 /// Unit cubes on top of each other at rest, masses 8, 64, 512, … kg with the heaviest on top, friction 0.5.
 /// Five cubes reach 32768 kg. The answer is known: the forces of a face sum to the weight above it.
 pub fn heavy_stack(cubes: usize) -> ContactProblem {
+    heavy_stack_bodies(cubes).problem()
+}
+
+/// The bodies of [`heavy_stack`].
+pub fn heavy_stack_bodies(cubes: usize) -> Assembly {
     let mut bodies = Assembly::new(Vec3::new(0.0, 0.0, -GRAVITY));
     for i in 0..cubes {
         let cube =
@@ -108,7 +113,7 @@ pub fn heavy_stack(cubes: usize) -> ContactProblem {
         let face = corners.map(|(x, y)| Vec3::new(x, y, i as f64));
         bodies.touch(cube, cube.checked_sub(1), Vec3::Z, &face, 0.5);
     }
-    bodies.problem()
+    bodies
 }
 
 /// A box of 0.2 m and 0.5 kg at rest on a plane that is tilted by `angle` [rad] about −y (gravity is tilted instead).
@@ -128,6 +133,11 @@ pub fn incline(angle: f64, mu: f64) -> ContactProblem {
 /// Its joints are perpendicular to the line of thrust of its own weight, so that they need no friction; both feet
 /// are cut level and need μ > 0.36. Four contacts per joint: 84 for 20 blocks.
 pub fn arch(half: usize, mu: f64) -> ContactProblem {
+    arch_bodies(half, mu).problem()
+}
+
+/// The bodies of [`arch`].
+pub fn arch_bodies(half: usize, mu: f64) -> Assembly {
     let arch = ArchLines::new(half, ArchShape::default());
     let mut bodies = Assembly::new(Vec3::new(0.0, 0.0, -GRAVITY));
     for (s, side) in [1.0, -1.0].into_iter().enumerate() {
@@ -149,7 +159,7 @@ pub fn arch(half: usize, mu: f64) -> ContactProblem {
             }
         }
     }
-    bodies.problem()
+    bodies
 }
 
 /// Mass [kg] and the eight corners [m] of each block of [`arch`], feet on z = 0; crown to foot, right side first.
@@ -295,6 +305,8 @@ pub struct Assembly {
     pub gravity: Vec3,
     /// Velocity [m/s] and spin [rad/s] of each body before the step; zero at first.
     pub velocity: Vec<(Vec3, Vec3)>,
+    /// Of the axes of all bodies.
+    rotation: Quat,
     centre: Vec<Vec3>,
     mass: Vec<f64>,
     inertia: Vec<Mat3>,
@@ -315,7 +327,7 @@ impl Assembly {
     /// Nothing yet.
     pub fn new(gravity: Vec3) -> Assembly {
         let (velocity, centre, mass, inertia, contacts) = Default::default();
-        Assembly { gravity, velocity, centre, mass, inertia, contacts }
+        Assembly { gravity, velocity, rotation: Quat::IDENTITY, centre, mass, inertia, contacts }
     }
 
     /// Adds a box at rest and returns its number.
@@ -369,6 +381,23 @@ impl Assembly {
             mu,
             corner: corner as u64,
         }));
+    }
+
+    /// Everything turned about the origin, gravity too: the same physics in other coordinates.
+    pub fn turned(mut self, by: Quat) -> Assembly {
+        let axes = Mat3::from_quat(by);
+        self.gravity = by * self.gravity;
+        self.rotation = by * self.rotation;
+        self.velocity.iter_mut().for_each(|(v, w)| (*v, *w) = (by * *v, by * *w));
+        self.centre.iter_mut().for_each(|x| *x = by * *x);
+        self.inertia.iter_mut().for_each(|i| *i = axes * *i * axes.transpose());
+        self.contacts.iter_mut().for_each(|t| (t.normal, t.point) = (by * t.normal, by * t.point));
+        self
+    }
+
+    /// Pose of each body before the step.
+    pub fn poses(&self) -> Vec<Pose> {
+        self.centre.iter().map(|&translation| Pose { translation, rotation: self.rotation }).collect()
     }
 
     /// The contact problem of one step of [`TIME_STEP`] by implicit Euler.
@@ -528,6 +557,29 @@ mod tests {
         assert!((weight + GRAVITY * p.h * 2.0 * 625.0).abs() < 1e-9);
         // Mirror images: the middle joint is vertical and the arch has no net push sideways.
         assert!((0..20).map(|i| p.b[6 * i]).sum::<f64>().abs() < 1e-12);
+    }
+
+    /// What no turn changes: how a push along a normal moves its contact, and free fall along it.
+    #[test]
+    fn a_turned_assembly_is_the_same_problem_in_other_coordinates() {
+        let stands = arch_bodies(10, 0.6);
+        let turned = stands.clone().turned(Quat::from_rotation_x(0.7) * Quat::from_rotation_y(-0.4));
+        let (p, q) = (stands.problem(), turned.problem());
+        assert!((p.b[2] - q.b[2]).abs() > 0.1, "it is turned");
+        let normals = |p: &ContactProblem| {
+            let fall = |c: usize, push: f64| {
+                let mut v = p.b.clone();
+                let mut lambda = vec![Vec3::ZERO; p.contacts()];
+                lambda[c].x = push;
+                p.j.mul_t_add(&lambda, &mut v);
+                (0..p.a.block_rows()).for_each(|i| p.divide_block(i, &mut v));
+                p.j.mul_one(c, &v).x
+            };
+            (0..p.contacts()).flat_map(|c| [fall(c, 0.0), fall(c, 1.0)]).collect::<Vec<_>>()
+        };
+        for (a, b) in normals(&p).iter().zip(normals(&q)) {
+            assert!((a - b).abs() < 1e-13, "{a} {b}");
+        }
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! The equations of a frozen contact problem: J, H = A and the gaps' linearisation stay as they are.
 //!
 //! g = A u − b − Jᵀλ (57), h of the rows (58) with `u_c = J u + bias + softness λ`. Elliptic cones are stretched to round
-//! ones. Where dofs are coupled through A, the rows are those of the Delassus matrix W, and `u_c = W λ + q` always.
+//! ones. With the [`Places`] of its bodies the gaps, and J, are taken at q⁻ + h G u instead. Where dofs are coupled through A, the rows are those of the Delassus matrix W, and `u_c = W λ + q` always.
 
 use super::iteration::{Equations, Iterate};
+use super::places::Places;
 use super::rows::{ContactRows, Factors, bounded_rows, contact_rows};
 use super::schur::Schur;
 use super::settings::{Derivative, Finish, NewtonSettings, Start};
@@ -39,6 +40,7 @@ pub struct Frozen<T> {
     first: Vec<usize>,
     /// Velocity per dof of the blocks that move a contact: first dof, columns, width.
     columns: Vec<(usize, [Vec3; 6], usize)>,
+    places: Option<Places<T>>,
 }
 
 impl<T: Real> Frozen<T> {
@@ -135,6 +137,12 @@ impl<T: Real> Frozen<T> {
         self.softness.clear();
         self.b.clear();
         self.block_scale.clear();
+        self.places = None;
+    }
+
+    /// From here on gaps are those of `places` of the same contacts, until the next problem is set.
+    pub fn place(&mut self, places: Places<T>) {
+        self.places = Some(places);
     }
 
     fn push_block(&mut self, bias: Vec3, softness: Vec3, law: RoundLaw) {
@@ -202,7 +210,7 @@ impl<T: Real> Frozen<T> {
         s.mass.divide(&self.f, u);
     }
 
-    /// J u + bias + softness λ, or W λ + q.
+    /// J u + bias + softness λ, or W λ + q; gap/h + softness λ for normals with places.
     fn row_velocities(&mut self, u: &[T], lambda: &[T], s: &Schur<T>) {
         for i in 0..self.bias.len() {
             let moved = if self.b.is_empty() {
@@ -211,6 +219,12 @@ impl<T: Real> Frozen<T> {
                 s.j.mul_row(i, u) + self.softness[i] * lambda[i]
             };
             self.u[i] = moved + self.bias[i];
+        }
+        if let Some(places) = &mut self.places {
+            places.move_to(u);
+            for c in 0..self.law.len() {
+                self.u[3 * c] = places.gap_velocity(c) + self.softness[3 * c] * lambda[3 * c];
+            }
         }
     }
 
@@ -286,6 +300,11 @@ impl<T: Real> Frozen<T> {
 impl<T: Real> Equations<T> for Frozen<T> {
     fn linearize(&mut self, x: &Iterate<T>, s: &mut Schur<T>) {
         let rows = self.rows();
+        if let Some(places) = &mut self.places {
+            places.move_to(&x.u);
+            places.write_rows(&mut s.j);
+            s.rows_changed_from(0, true);
+        }
         self.row_velocities(&x.u, &x.lambda, s);
         s.h.resize(rows, T::ZERO);
         s.known.resize(rows, T::ZERO);

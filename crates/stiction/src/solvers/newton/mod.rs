@@ -14,6 +14,7 @@
 //! | linear solvers, 8.2 | [`linear`] |
 //! | r-factors (66), ε (8.4), start (67), (68) | [`settings`] |
 //! | one frozen contact problem | [`Frozen`] |
+//! | gaps from places (9), (45) in 32- or 64-bit numbers, 10.5 | [`Places`] |
 //! | equations of motion (46)–(50), (63), geometric stiffness (70)–(74) | [`NonlinearStepper`](crate::sim::NonlinearStepper) |
 //!
 //! Signs and scales: the paper's λ is a force and its rows are gaps; ours are impulses λh and gaps divided by h, so that
@@ -32,6 +33,7 @@ mod frozen;
 pub mod iteration;
 pub mod linear;
 pub mod ncp;
+mod places;
 pub mod rows;
 pub mod schur;
 pub mod settings;
@@ -42,6 +44,7 @@ pub use frozen::Frozen;
 pub use iteration::{Equations, Iterate, Look, Loop, Newton};
 pub use linear::{LinearMethod, LinearSettings, PreconditionerKind, Product};
 pub use ncp::NcpFunction;
+pub use places::Places;
 pub use settings::{
     Breakdown, Derivative, Fallback, Finish, FrictionRows, IslandRule, NewtonSettings, Regularization,
     Scaling, Start, StepRule,
@@ -52,6 +55,7 @@ use super::{ContactSolver, SolveReport, Status, Trace, TraceRecord};
 use crate::contact::coupled::Coupled;
 use crate::contact::islands::Islands;
 use crate::contact::{ContactProblem, LocalProblem, Solution};
+use crate::coords::Pose;
 use crate::linalg::{Real, Vec3};
 
 /// The method on frozen contact problems.
@@ -279,9 +283,13 @@ impl ContactSolver for NonsmoothNewton {
 
 /// One cold solve of a problem with block-diagonal A in 32- or 64-bit numbers, all contacts together: the iterates and
 /// the system at the last one, for the error analysis of Sec. 10.5.
+///
+/// With the poses of its blocks, which are rigid bodies then, gaps and J are taken from their [`Places`] at every iterate;
+/// without them the problem is frozen.
 pub fn solve_in<T: Real>(
     p: &ContactProblem,
     settings: &NewtonSettings,
+    poses: Option<&[Pose]>,
 ) -> (Vec<Look>, Newton<T>, Iterate<T>) {
     let blocks: Vec<u32> = (0..p.a.block_rows() as u32).collect();
     let contacts: Vec<u32> =
@@ -289,6 +297,9 @@ pub fn solve_in<T: Real>(
     let mut lane = Lane::<T>::default();
     let mut looks = Vec::new();
     lane.frozen.set(p, &blocks, &contacts, settings, &mut lane.newton.system);
+    if let Some(poses) = poses {
+        lane.frozen.place(Places::new(p, &contacts, poses));
+    }
     lane.guess.resize(contacts.len(), Vec3::ZERO);
     lane.run(settings, &mut looks, &mut ());
     (looks, lane.newton, lane.x)
