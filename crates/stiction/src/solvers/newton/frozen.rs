@@ -8,6 +8,7 @@ use super::places::Places;
 use super::rows::{ContactRows, Factors, bounded_rows, contact_rows};
 use super::schur::Schur;
 use super::settings::{Derivative, Finish, NewtonSettings, Start};
+use super::stiffness::SystemForm;
 use crate::contact::law::RoundLaw;
 use crate::contact::{ContactProblem, LocalProblem, Term, cone};
 use crate::linalg::{Mat3, Real, SparseRows, Vec3};
@@ -303,7 +304,7 @@ impl<T: Real> Equations<T> for Frozen<T> {
         if let Some(places) = &mut self.places {
             places.move_to(&x.u);
             places.write_rows(&mut s.j);
-            s.rows_changed_from(0, true);
+            s.rows_changed_from(0, true, SystemForm::Compliance);
         }
         self.row_velocities(&x.u, &x.lambda, s);
         s.h.resize(rows, T::ZERO);

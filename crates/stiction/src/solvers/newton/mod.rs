@@ -71,9 +71,13 @@ pub struct NonsmoothNewton {
     contacts: Vec<u32>,
 }
 
+/// ε of the compliance form under the robust settings, whose own is meant for the stiffness form.
+const BARE: Regularization = Regularization::Relative(1e-9);
+
 /// What is tried in turn under [`Fallback::Vary`].
 const ATTEMPTS: &[fn(NewtonSettings) -> NewtonSettings] = &[
     |s| s,
+    |s| NewtonSettings { form: SystemForm::Compliance, regularization: BARE, ..s },
     |s| NewtonSettings { friction: FrictionRows::Compliance, step: StepRule::Fixed(0.75), ..s },
     |s| NewtonSettings { ncp: NcpFunction::MinimumMap, start: Start::Zero, ..s },
     |s| NewtonSettings { step: StepRule::Fixed(0.3), start: Start::Free, ..s },
@@ -159,7 +163,11 @@ impl<T: Real> Lane<T> {
         let attempts = if s.fallback == Fallback::Vary { ATTEMPTS } else { &ATTEMPTS[..1] };
         self.frozen.forget_best();
         for (k, attempt) in attempts.iter().enumerate() {
-            let s = attempt(*s);
+            let mut s = attempt(*s);
+            if x.u.is_empty() && s.form == SystemForm::Stiffness {
+                // A bare W has no velocities to solve for.
+                (s.form, s.regularization) = (SystemForm::Compliance, BARE);
+            }
             if k > 0 {
                 self.frozen.change(&s);
                 self.guess.fill(Vec3::ZERO);
