@@ -247,7 +247,7 @@ mod tests {
     fn rows_of_vanishing_normal_forces_stay_numbers() {
         for derivative in [Derivative::Literal, Derivative::Divided] {
             let s = NewtonSettings { derivative, ..NewtonSettings::default() };
-            for normal in [1e-3, 1e-100, 1e-310] {
+            for normal in [1e-3, 1e-100, 1e-310_f64] {
                 let rows = contact_rows(
                     &s,
                     0.5,
