@@ -1,15 +1,16 @@
 //! NSN-T2-pile: 54 tables of five boxes each fall on a heap.
 
-use super::steps::{H, Steps, paper, stepping};
+use super::steps::{H, Steps, looks, paper, stepping};
 use crate::bench::runs::on_floor;
 use crate::bench::{Context, Experiment, Row};
 use crate::failure::{Result, error};
 use crate::svg::{Mark, Plot};
+use stiction::contact::ContactProblem;
 use stiction::contact::samples::Rng;
 use stiction::scene::Shape;
 use stiction::sim::NonlinearSettings;
-use stiction::solvers::newton::{Derivative, LinearMethod, NewtonSettings, Start};
-use stiction::{Body, Geometry, Pose, Quat, Scene, Vec3};
+use stiction::solvers::newton::{Derivative, LinearMethod, Look, NewtonSettings, Start};
+use stiction::{Body, Geometry, Model, Pose, Quat, Scene, State, Vec3};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -56,6 +57,45 @@ pub fn scene(tables: usize) -> Scene {
     on_floor(0.0, 0.7, bodies)
 }
 
+/// One step in which solvers are compared: a frozen problem, or the next step of the heap.
+pub enum Case {
+    /// A problem.
+    Frozen(ContactProblem),
+    /// A scene and the state to step from.
+    Step(Box<(Scene, State)>),
+}
+
+impl Case {
+    /// Eighteen tables after a time [s]: at 0.8 s the upper layer hits the lower one, at 3 s they are at rest.
+    pub fn heap(time: f64) -> Result<Case> {
+        let scene = scene(18);
+        let model = compiled(&scene)?;
+        let mut sim = Steps::new(&scene, NonlinearSettings::robust(&model))?;
+        while sim.state.t < time {
+            sim.step(H)?;
+        }
+        Ok(Case::Step(Box::new((scene, sim.state))))
+    }
+
+    /// Every iterate from zero.
+    pub fn looks(&self, settings: NewtonSettings) -> Result<Vec<Look>> {
+        match self {
+            Case::Frozen(p) => Ok(looks(p, settings).0),
+            Case::Step(from) => {
+                let mut sim = Steps::new(&from.0, stepping(settings))?;
+                sim.state = from.1.clone();
+                // Iterates that ran off end the step with an error: they are looked at all the same.
+                let _ = sim.step(H);
+                Ok(sim.stepper.looks().to_vec())
+            }
+        }
+    }
+}
+
+fn compiled(scene: &Scene) -> Result<Model> {
+    scene.compile().map_err(|e| error(format!("the experiment's scene: {e}"), "report this"))
+}
+
 fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let tables = ctx.pick(18, 54);
     let time = ctx.pick(1.5, 7.0);
@@ -65,8 +105,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let carried = NewtonSettings { start: Start::Warm, ..published };
     let divided = NewtonSettings { derivative: Derivative::Divided, ..carried };
     let scene = scene(tables);
-    let model = scene.compile().map_err(|e| error(format!("the experiment's scene: {e}"), "report this"))?;
-    let robust = NonlinearSettings::robust(&model);
+    let robust = NonlinearSettings::robust(&compiled(&scene)?);
     for (name, settings) in [
         (COLD, stepping(published)),
         ("4×20, carried forces", stepping(carried)),
