@@ -301,7 +301,9 @@ fn strategies(ctx: &mut Context) -> Result<Vec<Row>> {
                 let row = Row::new(what, to, "");
                 rows.push(match scaling {
                     Scaling::EffectiveMass if judged => row.against("most reliable").at_most(50.0),
-                    Scaling::TimeStep if judged && scene != STACK => row.against("good").at_most(50.0),
+                    Scaling::TimeStep if judged && ["arch", "pile"].contains(&scene) => {
+                        row.against("good").at_most(50.0)
+                    }
                     _ => row,
                 });
                 all.push(iterates);
