@@ -62,8 +62,6 @@ pub enum StepRule {
     /// Whole steps while the velocity measure falls to half or less, ¾ after a step that did less, and shorter ones where it
     /// rises to three times what it was (ours).
     Trusting,
-    /// The best of 1, ¾, ½ and ¼ by the velocity measure of the answer that they lead to.
-    BestOfFour,
 }
 
 /// The shift ε of the diagonal of (59); the residual does not know it.
