@@ -6,6 +6,7 @@
 use stiction::contact::{ContactProblem, Residuals, Solution, residual, samples};
 use stiction::coords::SoftId;
 use stiction::elastic::{Law, Material};
+use stiction::linalg::Quat;
 use stiction::mesh::shapes;
 use stiction::scene::{Joint, JointKind, NodeSelection, SoftBody, SpringEnd, SpringSpec};
 use stiction::sim::{ElementRows, GeometricStiffness, NonlinearSettings, NonlinearStepper};
@@ -57,15 +58,21 @@ fn the_paper_converges_on_stack_and_arch_and_t_bounds_its_rate() {
 fn every_linear_solver_leads_to_the_same_motion() {
     // Two problems whose motion is unique: no friction, and one sliding box.
     let problems = [samples::wall_with_speed(2, 2, 0.0, 0.1, 3), samples::incline(1.2 * 0.5f64.atan(), 0.5)];
-    let robust = NewtonSettings::robust();
+    // The stiffness form has conjugate gradients of its own, and a fallback could answer in the place of a method that fails.
+    let base = NewtonSettings {
+        form: SystemForm::Compliance,
+        regularization: Regularization::Relative(1e-9),
+        fallback: Fallback::None,
+        ..NewtonSettings::robust()
+    };
     for p in &problems {
-        let (_, _, reference) = solve(p, robust);
+        let (_, _, reference) = solve(p, NewtonSettings::robust());
         for method in LinearMethod::ALL.into_iter().filter(|m| *m != LinearMethod::Jacobi) {
             for product in [Product::MatrixFree, Product::Assembled] {
                 for preconditioner in [PreconditionerKind::Diagonal, PreconditionerKind::BlockDiagonal] {
                     let linear =
                         LinearSettings { method, iterations: 400, tolerance: 1e-13, product, preconditioner };
-                    let (report, _, x) = solve(p, NewtonSettings { linear, ..robust });
+                    let (report, _, x) = solve(p, NewtonSettings { linear, ..base });
                     let off = x.v.iter().zip(&reference.v).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
                     assert!(
                         report.status.is_solved() && off < 1e-6,
@@ -366,4 +373,131 @@ fn simulation_steps_nonlinearly_and_reports_as_the_others() {
     }
     let force: f64 = sim.contacts().map(|(_, f)| f.z.abs()).sum();
     assert!((force / (3.0 * G) - 1.0).abs() < 1e-6, "{force} N");
+}
+
+/// A box of 2 kg that stands on a plane at a gap of exactly zero.
+fn standing_box() -> Model {
+    let scene = Scene {
+        gravity: Vec3::new(0.0, 0.0, -G),
+        bodies: vec![
+            Body::new("floor", Geometry::Plane).fixed(),
+            Body::new("box", Geometry::Box { half: Vec3::splat(0.125) }).at(0.0, 0.0, 0.125).with_mass(2.0),
+        ],
+        ..Scene::default()
+    };
+    scene.compile().unwrap()
+}
+
+/// N12: ũ has the explicit gyroscopic torque −ω × I ω of the start of the step, in world axes.
+#[test]
+fn n12_a_free_body_takes_one_explicit_step_of_the_gyroscopic_torque() {
+    let (half, mass, h) = (Vec3::new(0.1, 0.2, 0.4), 3.0, 0.01);
+    let spin = Vec3::new(1.0, -2.0, 3.0);
+    let turn = Quat::from_xyzw(0.3, -0.5, 0.2, 0.7).normalize();
+    let mut body = Body::new("box", Geometry::Box { half }).with_mass(mass);
+    body.spin = spin;
+    body.pose.rotation = turn;
+    let model = Scene { bodies: vec![body], ..Scene::default() }.compile().unwrap();
+    let newton = NewtonSettings { iterations: 1, step: StepRule::Fixed(1.0), ..NewtonSettings::default() };
+    let state = run(&model, NonlinearSettings { newton, ..NonlinearSettings::default() }, 1, h);
+    // In axes of the box: I ω̇ = −ω × I ω with I = m/3 (b² + c², …).
+    let square = half * half;
+    let inertia = Vec3::new(square.y + square.z, square.x + square.z, square.x + square.y) * (mass / 3.0);
+    let w = turn.conjugate() * spin;
+    let expected = spin - turn * (w.cross(inertia * w) / inertia) * h;
+    let found = Vec3::from_slice(&state.v[3..]);
+    assert!((expected - spin).length() > 0.01, "a torque that counts");
+    assert!((found - expected).length() < 1e-13, "{found} {expected}");
+}
+
+/// N14: from u = λ = 0 a contact at gap 0 has α = 0, so that the first iteration falls freely, and the second sees a gap of
+/// −g h². Each corner has r = 4/m, and all four together W = 4/m: then α = 2 on row and column leaves a fifth of the speed, rows
+/// divided by α leave a third.
+#[test]
+fn n14_the_first_iteration_ignores_a_contact_at_gap_zero_and_the_second_does_not() {
+    let (model, h) = (standing_box(), 0.01);
+    for (derivative, left) in
+        [(Derivative::Literal, 0.2), (Derivative::Scaled, 0.2), (Derivative::Divided, 1.0 / 3.0)]
+    {
+        for (iterations, share) in [(1, 1.0), (2, left)] {
+            let newton = NewtonSettings {
+                iterations,
+                derivative,
+                step: StepRule::Fixed(1.0),
+                regularization: Regularization::Absolute(0.0),
+                linear: LinearSettings::direct(),
+                ..NewtonSettings::default()
+            };
+            let mut stepper =
+                NonlinearStepper::new(&model, NonlinearSettings { newton, ..NonlinearSettings::default() })
+                    .unwrap();
+            let mut state = model.initial.clone();
+            stepper.step(&model, &mut state, h).unwrap();
+            assert_eq!(stepper.contacts().filter(|(c, _)| c.gap == 0.0).count(), 4);
+            let v = state.v[2] / (-G * h);
+            assert!((v - share).abs() < 1e-9, "{derivative:?}, {iterations} iterations: {v} of g h");
+        }
+    }
+}
+
+/// 10.3: at rest each of four corners carries m g/4 = −C_n/e.
+#[test]
+fn contact_compliance_lets_a_box_sink_in_the_non_linear_step() {
+    let (model, compliance) = (standing_box(), 1e-3);
+    let settings = NonlinearSettings { contact_compliance: compliance, ..NonlinearSettings::robust(&model) };
+    // Implicit Euler takes a tenth of the oscillation with every step.
+    let state = run(&model, settings, 400, 0.01);
+    let sunk = 0.125 - state.q[2];
+    let closed = 2.0 * G * compliance / 4.0;
+    assert!((sunk / closed - 1.0).abs() < 1e-6, "{sunk} m of {closed} m");
+}
+
+/// 8.1: without friction, halved steps never let the residual rise, where whole steps do.
+#[test]
+fn a_line_search_lets_the_residual_fall_in_every_iteration() {
+    let p = samples::wall_with_speed(3, 3, 0.0, 0.3, 3);
+    let merits = |step| {
+        let settings = NewtonSettings {
+            iterations: 200,
+            tolerance: 1e-9,
+            step,
+            derivative: Derivative::Divided,
+            regularization: Regularization::Relative(1e-9),
+            linear: LinearSettings::direct(),
+            ..NewtonSettings::default()
+        };
+        let mut x = Solution { v: vec![0.0; p.dofs()], lambda: vec![Vec3::ZERO; p.contacts()] };
+        let mut solver = NonsmoothNewton::new(settings);
+        let report = solver.solve(&p, &mut x, &mut ());
+        assert!(report.status.is_solved(), "{step:?}: {report:?}");
+        assert_eq!(solver.loops().map(|l| l.stalls).sum::<usize>(), 0);
+        solver.looks().iter().map(|l| (l.merit, l.share)).collect::<Vec<_>>()
+    };
+    let rises = |m: &[(f64, f64)]| m.windows(2).any(|w| w[1].0 >= w[0].0);
+    let (searched, whole) = (merits(StepRule::LineSearch(20)), merits(StepRule::Fixed(1.0)));
+    assert!(!rises(&searched), "{searched:?}");
+    assert!(rises(&whole), "{whole:?}");
+    let shortened = searched[1..].iter().filter(|l| l.1 < 1.0).count();
+    assert!(shortened > 0 && searched[1..].iter().all(|l| l.1.log2().fract() == 0.0), "{searched:?}");
+}
+
+/// Started freely, momentum is balanced at the first iterate; from zero all of the free momentum is missing.
+#[test]
+fn a_free_start_has_the_velocity_without_contacts() {
+    let (model, h) = (standing_box(), 0.01);
+    let p = samples::heavy_stack(1);
+    for (start, missing) in [(Start::Free, 0.0), (Start::Zero, 1.0)] {
+        let newton = NewtonSettings { start, ..NewtonSettings::default() };
+        let mut stepper =
+            NonlinearStepper::new(&model, NonlinearSettings { newton, ..NonlinearSettings::default() })
+                .unwrap();
+        stepper.step(&model, &mut model.initial.clone(), h).unwrap();
+        let first = stepper.looks()[0].momentum / (2.0 * G * h);
+        assert!((first - missing).abs() < 1e-12, "{start:?}, non-linear: {first} of m g h");
+        let mut solver = NonsmoothNewton::new(newton);
+        let mut x = Solution { v: vec![0.0; p.dofs()], lambda: vec![Vec3::ZERO; p.contacts()] };
+        solver.solve(&p, &mut x, &mut ());
+        let first = solver.looks()[0].momentum / (8.0 * samples::GRAVITY * samples::TIME_STEP);
+        assert!((first - missing).abs() < 1e-12, "{start:?}, frozen: {first} of m g h");
+    }
 }

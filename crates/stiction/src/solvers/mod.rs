@@ -137,7 +137,7 @@ pub enum SolverKind {
     Pgs,
     /// Accelerated projected gradient on the convex relaxation (not Coulomb's law while sliding).
     Apgd,
-    /// Non-smooth Newton with bounded friction scaling (`solvers::newton`).
+    /// Non-smooth Newton with friction differentiated exactly (`solvers::newton`).
     #[serde(rename = "nsn")]
     NonsmoothNewton,
     /// The non-linear step of non-smooth Newton (`sim::NonlinearStepper`): true gaps, joints and strains. A way to step

@@ -326,6 +326,9 @@ mod tests {
     use super::*;
     use crate::collide::Collider;
     use crate::scene::{Body, Geometry, Scene};
+    use crate::solvers::newton::{Equations, NewtonSettings};
+
+    const H: f64 = 0.01;
 
     /// N13: rows of friction are Dᵀ, one per tangent, where (37) prints D; rows of gaps are (∂φ_n/∂q) G, where (44) prints a
     /// derivative by q̇, which a gap does not have.
@@ -350,7 +353,7 @@ mod tests {
         let d = 1e-6;
         let mut residual = |k: usize, by: f64| {
             x.u[k] = by;
-            crate::solvers::newton::Equations::linearize(&mut motion.equations(&model), &x, &mut s);
+            motion.equations(&model).linearize(&x, &mut s);
             x.u[k] = 0.0;
             s.h.clone()
         };
@@ -374,5 +377,56 @@ mod tests {
         for c in &motion.held {
             assert_eq!(c.gap(&model, &moving), c.gap(&model, state));
         }
+    }
+
+    /// A cube of 8 kg and 1 m on four corners at gap 0: its system at normal velocity `u` and multipliers `lambda`, linearised
+    /// twice so that D of the first time is there.
+    fn linearized(derivative: Derivative, u: f64, lambda: [f64; 3]) -> Schur<f64> {
+        let mut scene = Scene { gravity: Vec3::new(0.0, 0.0, -9.81), ..Scene::default() };
+        scene.bodies.push(Body::new("floor", Geometry::Plane).fixed());
+        let cube = Body::new("cube", Geometry::Box { half: Vec3::splat(0.5) });
+        scene.bodies.push(cube.at(0.0, 0.0, 0.5).with_mass(8.0));
+        let model = scene.compile().unwrap();
+        let mut contacts = Vec::new();
+        Collider::new(&model).detect(&model, &model.initial, H, &mut contacts);
+        assert!(contacts.len() == 4 && contacts.iter().all(|c| c.gap == 0.0));
+        let newton = NewtonSettings { derivative, ..NewtonSettings::default() };
+        let mut motion = Motion::new(&model, NonlinearSettings { newton, ..NonlinearSettings::default() });
+        let mut s = Schur::default();
+        motion.begin(&model, &model.initial, &contacts, H, &mut s);
+        let x = Iterate { u: vec![0.0, 0.0, u, 0.0, 0.0, 0.0], lambda: lambda.repeat(4) };
+        for _ in 0..2 {
+            motion.equations(&model).linearize(&x, &mut s);
+        }
+        s
+    }
+
+    /// N9: at (0, 0) Fischer–Burmeister has α = 0 and β = r, which shows r: J M⁻¹ Jᵀ = (1 + 3)/m at the corner of a cube, where
+    /// the printed α J M⁻¹ Jᵀ α is zero.
+    #[test]
+    fn n9_the_factor_does_not_know_the_scale_of_its_row() {
+        let s = linearized(Derivative::Literal, 0.0, [0.0; 3]);
+        for c in 0..4 {
+            assert_eq!(s.scale[3 * c], 0.0);
+            assert!((s.compliance.diagonal[3 * c] - 4.0 / 8.0).abs() < 1e-12, "{:?}", s.compliance.diagonal);
+        }
+    }
+
+    /// N7: the force is ∇Cᵀλ but for the printed form, where it is α∇Cᵀλ.
+    #[test]
+    fn n7_only_the_printed_form_has_alpha_in_the_force() {
+        let (u, lambda): (f64, [f64; 3]) = (0.3, [0.8, 0.1, -0.05]);
+        // C_n/h = u and r = 4/m; friction rows have no α.
+        let alpha = 1.0 - u / u.hypot(0.5 * lambda[0]);
+        for (derivative, share) in
+            [(Derivative::Literal, alpha), (Derivative::Scaled, 1.0), (Derivative::Divided, 1.0)]
+        {
+            let g = linearized(derivative, u, lambda).g;
+            let expected = 8.0 * (u + 9.81 * H) - 4.0 * share * lambda[0];
+            assert!((g[2] - expected).abs() < 1e-12, "{derivative:?}: {} {expected}", g[2]);
+            let dragged = g[0].hypot(g[1]);
+            assert!((dragged - 4.0 * lambda[1].hypot(lambda[2])).abs() < 1e-12, "{derivative:?}: {g:?}");
+        }
+        assert!(alpha < 0.5, "{alpha}");
     }
 }

@@ -99,7 +99,7 @@ const ATTEMPTS: &[fn(NewtonSettings) -> NewtonSettings] = &[
 ];
 
 impl NonlinearSettings {
-    /// What steps any model: warm start, bounded friction scaling, exact rows, iterations until the tolerance. Elements and
+    /// What steps any model: warm start, friction differentiated exactly, exact rows, iterations until the tolerance. Elements and
     /// contacts are solved in the stiffness form, whose linear systems are five times smaller; with joints and no elements the
     /// compliance form keeps them hard. Geometric stiffness is left out: the exact rows converge faster without the secant.
     pub fn robust(model: &Model) -> NonlinearSettings {

@@ -502,10 +502,15 @@ pub(super) fn add(x: &mut [f64], at: usize, d: Vec3) {
 mod tests {
     use super::*;
     use crate::collide::Collider;
-    use crate::scene::{Body, Geometry, Joint, JointKind, Scene, SpringEnd, SpringSpec};
-    use crate::solvers::newton::{NcpFunction, NewtonSettings};
+    use crate::elastic::{Law, Material};
+    use crate::linalg::Mat3;
+    use crate::mesh::shapes;
+    use crate::scene::{Body, Geometry, Joint, JointKind, Scene, SoftBody, SpringEnd, SpringSpec};
+    use crate::solvers::newton::{
+        LinearSettings, NcpFunction, Newton, NewtonSettings, Product, Regularization,
+    };
 
-    /// Rows of equations and of active contacts are the derivatives of their residuals by u.
+    /// Rows of equations and of active contacts are the derivatives of their residuals by u, and C those by λ.
     #[test]
     fn rows_are_the_derivatives_of_their_residuals() {
         let mut scene = Scene { gravity: Vec3::new(0.0, 0.0, -9.81), ..Scene::default() };
@@ -525,7 +530,9 @@ mod tests {
             derivative: Derivative::Divided,
             ..NewtonSettings::default()
         };
-        let mut motion = Motion::new(&model, NonlinearSettings { newton, ..NonlinearSettings::default() });
+        let contact_compliance = 1e-5;
+        let settings = NonlinearSettings { newton, contact_compliance, ..NonlinearSettings::default() };
+        let mut motion = Motion::new(&model, settings);
         let (mut contacts, h) = (Vec::new(), 0.01);
         Collider::new(&model).detect(&model, &model.initial, h, &mut contacts);
         assert_eq!(contacts.len(), 8);
@@ -561,6 +568,163 @@ mod tests {
                 let by = (up[i] - down[i]) / (2.0 * d);
                 assert!((by - j.get(i, k)).abs() < 1e-6, "row {i}, dof {k}: {by} {}", j.get(i, k));
             }
+        }
+        let (d, normal_or_equation) = (1e-3, |i: &usize| *i >= 24 || i.is_multiple_of(3));
+        for k in (0..rows).filter(normal_or_equation) {
+            let [up, down] = [d, -2.0 * d].map(|d| {
+                x.lambda[k] += d;
+                motion.equations(&model).linearize(&x, &mut s);
+                s.h.clone()
+            });
+            x.lambda[k] += d;
+            for i in (0..rows).filter(normal_or_equation) {
+                let by = (up[i] - down[i]) / (2.0 * d);
+                let c = if i == k { s.compliance.diagonal[i] } else { 0.0 };
+                assert!((by - c).abs() < 1e-9, "row {i} by λ {k}: {by} {c}");
+            }
+        }
+        assert!((s.compliance.diagonal[0] - contact_compliance / (h * h)).abs() < 1e-12);
+    }
+
+    /// A block of particles and a spring to one of them, and the velocity that deforms it to three different stretches.
+    fn soft_block(h: f64) -> (Model, Vec<f64>) {
+        let material = Material { law: Law::StableNeoHookean, young: 1e4, poisson: 0.3, density: 1000.0 };
+        let mesh = shapes::block([1, 1, 1], Vec3::splat(0.1));
+        let mut scene = Scene::default();
+        scene.solids.push(SoftBody::new("block", mesh, material));
+        let ends = [SpringEnd::on("block", Vec3::splat(0.05)), SpringEnd::world(Vec3::new(0.2, 0.1, 0.3))];
+        scene.springs.push(SpringSpec::new("spring", ends, 70.0));
+        let model = scene.compile().unwrap();
+        let stretch = Mat3::from_cols(
+            Vec3::new(0.15, 0.02, 0.0),
+            Vec3::new(-0.03, -0.1, 0.01),
+            Vec3::new(0.0, 0.04, 0.03),
+        );
+        let mut u = vec![0.0; model.layout.nv()];
+        for n in &model.nodes {
+            add(&mut u, n.dof, stretch * Vec3::from_slice(&model.initial.q[n.q..]) / h);
+        }
+        (model, u)
+    }
+
+    /// Multipliers that carry the stress of the elements at `u`.
+    fn carrying(motion: &mut Motion, model: &Model, u: &[f64]) -> Vec<f64> {
+        motion.place(model, u);
+        let mut lambda = vec![0.0; motion.rows()];
+        let (mut at, h) = (motion.bilateral, motion.h);
+        for k in 0..motion.tets.len() {
+            let frame = &motion.frames(model, k)[0];
+            let stress = match motion.settings.elements {
+                ElementRows::Principal => motion.three(model, k, frame).stress.to_vec(),
+                ElementRows::Corotated => motion.six(model, k, frame).stress.to_vec(),
+            };
+            for s in stress {
+                lambda[at] = -h * s;
+                at += 1;
+            }
+        }
+        lambda
+    }
+
+    /// Rows of strains and springs at an iterate where the multipliers carry the stress: J is the derivative of the residual by
+    /// u and C that by λ. Shears are nought in the frame that turns with the element: their rows are derivatives by λ alone.
+    #[test]
+    fn strain_rows_are_the_derivatives_of_their_residuals() {
+        let h = 0.01;
+        let (model, u) = soft_block(h);
+        let newton = NewtonSettings { derivative: Derivative::Divided, ..NewtonSettings::default() };
+        let mut forces = Vec::new();
+        for (elements, width) in [(ElementRows::Principal, 3), (ElementRows::Corotated, 6)] {
+            let settings = NonlinearSettings { newton, elements, ..NonlinearSettings::default() };
+            let mut motion = Motion::new(&model, settings);
+            let mut s = Schur::default();
+            motion.begin(&model, &model.initial, &[], h, &mut s);
+            let mut x = Iterate { lambda: carrying(&mut motion, &model, &u), u: u.clone() };
+            motion.equations(&model).linearize(&x, &mut s);
+            s.prepare(Product::MatrixFree, false, Regularization::Absolute(0.0));
+            assert_eq!(s.rows(), 1 + width * motion.tets.len());
+            assert!(s.h[1..].iter().all(|r| r.abs() < 1e-12), "{elements:?}: {:?}", s.h);
+            forces.push(s.g.clone());
+            let here = s.clone();
+            let mut residual = |x: &Iterate<f64>| {
+                motion.equations(&model).linearize(x, &mut s);
+                s.h.clone()
+            };
+            for k in 0..u.len() {
+                let d = 1e-4;
+                let [up, down] = [d, -d].map(|d| {
+                    x.u[k] = u[k] + d;
+                    residual(&x)
+                });
+                x.u[k] = u[k];
+                for i in (0..here.rows()).filter(|i| *i == 0 || (i - 1) % width < 3) {
+                    let (by, j) = ((up[i] - down[i]) / (2.0 * d), here.j.get(i, k));
+                    assert!((by - j).abs() < 1e-6, "{elements:?}, row {i}, dof {k}: {by} {j}");
+                }
+            }
+            for k in 0..here.rows() {
+                let (d, l) = (1e-3, x.lambda[k]);
+                let [up, down] = [d, -d].map(|d| {
+                    x.lambda[k] = l + d;
+                    residual(&x)
+                });
+                x.lambda[k] = l;
+                for i in 0..here.rows() {
+                    let (by, c) = ((up[i] - down[i]) / (2.0 * d), here.entry(i, k, 0.0));
+                    assert!((by - c).abs() < 1e-9 * (1.0 + c.abs()), "{elements:?}, {i} by λ {k}: {by} {c}");
+                }
+            }
+        }
+        // Three rows push as six do.
+        let off = forces[0].iter().zip(&forces[1]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let most = forces[0].iter().fold(0.0_f64, |m, f| m.max(f.abs()));
+        assert!(off < 1e-10 * most, "{off} N·s of {most}");
+    }
+
+    /// N1, N2: after an iteration H_ii is Δg_i/Δu_i with the new λ at both ends, but not below M_ii; a new step begins with M.
+    #[test]
+    fn n1_n2_an_iteration_leaves_the_difference_of_g_at_one_lambda() {
+        let h = 0.01;
+        let (model, u) = soft_block(h);
+        for step in [StepRule::Fixed(1.0), StepRule::LineSearch(4)] {
+            let newton = NewtonSettings {
+                iterations: 1,
+                step,
+                linear: LinearSettings::direct(),
+                regularization: Regularization::Relative(1e-9),
+                ..NewtonSettings::default()
+            };
+            let settings = NonlinearSettings { newton, ..NonlinearSettings::default() };
+            assert_eq!(settings.geometric, GeometricStiffness::Particles);
+            let mut motion = Motion::new(&model, settings);
+            let mut solver = Newton::default();
+            motion.begin(&model, &model.initial, &[], h, &mut solver.system);
+            let from = Iterate { lambda: carrying(&mut motion, &model, &u), u: u.clone() };
+            let mut to = from.clone();
+            solver.run(&mut motion.equations(&model), &mut to, &newton, &mut |_| {});
+            let diagonal = |s: &Schur<f64>, k: usize| s.mass.block(s.mass.block_of(k) as usize)[4 * (k % 3)];
+            let found: Vec<f64> = (0..u.len()).map(|k| diagonal(&solver.system, k)).collect();
+            let mut g = |u: &[f64], lambda: &[f64]| {
+                let x = Iterate { u: u.to_vec(), lambda: lambda.to_vec() };
+                motion.equations(&model).linearize(&x, &mut solver.system);
+                solver.system.g.clone()
+            };
+            let (after, before) = (g(&to.u, &to.lambda), g(&from.u, &to.lambda));
+            let unfrozen = g(&from.u, &from.lambda);
+            let (mut stiffer, mut clamped, mut polluted) = (0, 0, 0.0_f64);
+            for k in 0..u.len() {
+                let (m, du) = (motion.mass[k], to.u[k] - from.u[k]);
+                let secant = (after[k] - before[k]) / du;
+                let expected = secant.max(m);
+                assert!((found[k] - expected).abs() < 1e-6 * m, "{step:?}, dof {k}: {} {expected}", found[k]);
+                polluted = polluted.max((((after[k] - unfrozen[k]) / du).max(m) - expected).abs() / m);
+                stiffer += usize::from(secant > 1.001 * m);
+                clamped += usize::from(secant < 0.999 * m);
+            }
+            assert!(stiffer > 0 && clamped > 0, "{stiffer} stiffer, {clamped} clamped");
+            assert!(polluted > 0.1, "λ must be held: {polluted}");
+            motion.begin(&model, &model.initial, &[], h, &mut solver.system);
+            assert!((0..u.len()).all(|k| diagonal(&solver.system, k) == motion.mass[k]));
         }
     }
 }

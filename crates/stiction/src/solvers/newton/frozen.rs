@@ -377,3 +377,53 @@ fn add_term(t: &Term, by: &mut [Vec3; 6]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contact::samples;
+
+    /// One cube of 8 kg and 1 m on four corners, at rest: the problem and its system at normal velocity `u` and multipliers
+    /// `lambda`, linearised twice so that D of the first time is there.
+    fn linearized(derivative: Derivative, u: f64, lambda: [f64; 3]) -> Schur<f64> {
+        let p = samples::heavy_stack(1);
+        let settings = NewtonSettings { derivative, ..NewtonSettings::default() };
+        let (mut frozen, mut s) = (Frozen::default(), Schur::default());
+        frozen.set(&p, &[0], &[0, 1, 2, 3], &settings, &mut s);
+        let x = Iterate { u: vec![0.0, 0.0, u, 0.0, 0.0, 0.0], lambda: lambda.repeat(4) };
+        for _ in 0..2 {
+            frozen.linearize(&x, &mut s);
+        }
+        s
+    }
+
+    /// N9: at (0, 0) Fischer–Burmeister has α = 0 and β = r, which shows r: J M⁻¹ Jᵀ = (1 + 3)/m at the corner of a cube, where
+    /// the printed α J M⁻¹ Jᵀ α is zero.
+    #[test]
+    fn n9_the_factor_does_not_know_the_scale_of_its_row() {
+        let s = linearized(Derivative::Literal, 0.0, [0.0; 3]);
+        for c in 0..4 {
+            assert_eq!(s.scale[3 * c], 0.0);
+            assert!((s.compliance.diagonal[3 * c] - 4.0 / 8.0).abs() < 1e-12, "{:?}", s.compliance.diagonal);
+        }
+    }
+
+    /// N7: the force is ∇Cᵀλ but for the printed form, where it is α∇Cᵀλ.
+    #[test]
+    fn n7_only_the_printed_form_has_alpha_in_the_force() {
+        let (u, lambda): (f64, [f64; 3]) = (0.3, [0.8, 0.1, -0.05]);
+        // r = 4/m; friction rows have no α.
+        let alpha = 1.0 - u / u.hypot(0.5 * lambda[0]);
+        let free = 8.0 * (u + samples::GRAVITY * samples::TIME_STEP);
+        for (derivative, share) in
+            [(Derivative::Literal, alpha), (Derivative::Scaled, 1.0), (Derivative::Divided, 1.0)]
+        {
+            let g = linearized(derivative, u, lambda).g;
+            let pushed = 4.0 * share * lambda[0];
+            assert!((g[2] - (free - pushed)).abs() < 1e-12, "{derivative:?}: {} {}", g[2], free - pushed);
+            let dragged = g[0].hypot(g[1]);
+            assert!((dragged - 4.0 * lambda[1].hypot(lambda[2])).abs() < 1e-12, "{derivative:?}: {g:?}");
+        }
+        assert!(alpha < 0.5, "{alpha}");
+    }
+}

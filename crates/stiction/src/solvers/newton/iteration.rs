@@ -105,7 +105,6 @@ pub struct Newton<T> {
     du: Vec<T>,
     dl: Vec<T>,
     from: Iterate<T>,
-    best: Iterate<T>,
 }
 
 /// Most times that ε is made larger where a solve breaks down.
@@ -114,8 +113,6 @@ const MOST_SHIFTS: i32 = 4;
 const FAR_OFF: f64 = 3.0;
 const SHORTER: f64 = 0.3;
 const MOST_SHORTER: usize = 4;
-/// Shares of the step that [`StepRule::BestOfFour`] tries.
-const SHARES: [f64; 4] = [1.0, 0.75, 0.5, 0.25];
 
 impl<T: Real> Newton<T> {
     /// Iterates from `x`; `watch` sees every iterate, the first included.
@@ -248,7 +245,6 @@ impl<T: Real> Newton<T> {
                     t
                 }
                 StepRule::LineSearch(most) => self.search(eq, x, merit, most, &mut did),
-                StepRule::BestOfFour => self.best_of_four(eq, x),
             };
             step = share * largest(&self.du).max(largest(&self.dl));
             before = did.error;
@@ -283,23 +279,6 @@ impl<T: Real> Newton<T> {
         }
         did.stalls += 1;
         2.0 * t
-    }
-
-    fn best_of_four(&mut self, eq: &mut impl Equations<T>, x: &mut Iterate<T>) -> f64 {
-        let (mut best, mut chosen) = (f64::INFINITY, 1.0);
-        for t in SHARES {
-            self.advance(x, t);
-            eq.linearize(x, &mut self.system);
-            let error = eq.error(x, &self.system);
-            if error < best {
-                (best, chosen) = (error, t);
-                self.best.clone_from(x);
-            }
-        }
-        if best.is_finite() {
-            x.clone_from(&self.best);
-        }
-        chosen
     }
 }
 

@@ -21,9 +21,10 @@
 //! (59) has no powers of h and its r-factors are [`Scaling`] times h⁻² (friction h⁻¹).
 //!
 //! Where we differ: corrections N1–N9 and N14 of docs/papers.md, each noted where it acts. [`NewtonSettings::default`] is
-//! the paper, with the printed (44) in the momentum balance; [`NewtonSettings::robust`] is what [`SolverKind`] `nsn` runs:
-//! the paper's friction compliance is unstable on redundant contacts that slide slowly (see
-//! [`NewtonSettings::friction_bound`]).
+//! the paper, with the printed (44) in the momentum balance; [`NewtonSettings::robust`] is what [`SolverKind`] `nsn` runs.
+//! The paper's friction compliance converges slowly where contacts slide slowly, and is unstable there where they are
+//! redundant: robust settings differentiate friction exactly ([`FrictionRows::Sliding`]), and bound the compliance's r
+//! ([`NewtonSettings::friction_bound`]) in those fallback attempts that use it.
 //!
 //! [`SolverKind`]: super::SolverKind
 

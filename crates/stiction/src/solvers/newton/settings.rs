@@ -44,8 +44,8 @@ pub enum FrictionRows {
     /// slide slowly, by D μλ_n/(D μλ_n + |u_t|) per iteration.
     #[default]
     Compliance,
-    /// Complementarity of slip and friction along the direction of sliding, differentiated exactly but for μλ_n, which is
-    /// held so that the matrix stays symmetric (ours).
+    /// Complementarity of slip and friction along the direction of sliding, differentiated exactly (ours). The part of μΔλ_n,
+    /// which is not symmetric, stays out of the matrix and is solved for around it.
     Sliding,
 }
 
@@ -62,8 +62,6 @@ pub enum StepRule {
     /// Whole steps while the velocity measure falls to half or less, ¾ after a step that did less, and shorter ones where it
     /// rises to three times what it was (ours).
     Trusting,
-    /// The best of 1, ¾, ½ and ¼ by the velocity measure of the answer that they lead to.
-    BestOfFour,
 }
 
 /// The shift ε of the diagonal of (59); the residual does not know it.
@@ -97,7 +95,9 @@ pub enum Fallback {
     /// The last iterate is returned.
     #[default]
     None,
-    /// The minimum map from zero and shorter steps are tried too, and the best answer of all iterates is returned.
+    /// Other ways are tried in turn until one arrives, and the best answer of all iterates is returned. On frozen problems: the
+    /// compliance form; friction by its compliance in steps of ¾; the minimum map from zero; steps of 0.3 from the free velocity. In
+    /// the non-linear step, which keeps its form: whole steps; half steps; whole steps from zero; then the last three as well.
     Vary,
 }
 
@@ -149,7 +149,7 @@ pub struct NewtonSettings {
     pub ncp: NcpFunction,
     /// r-factors.
     pub scaling: Scaling,
-    /// Bound of friction's r as a share of |u_t|/(μλ_n); infinite in the paper. With W held while differentiating, an
+    /// Bound of friction's r as a share of |u_t|/(μλ_n), for [`FrictionRows::Compliance`]; infinite in the paper. With W held while differentiating, an
     /// error in a null mode of redundant contacts is multiplied by 1 − t (1 + r/W): beyond t (1 + r/W) = 2 it grows.
     /// 0.5 keeps it below ⅛ at t = ¾.
     pub friction_bound: f64,
@@ -172,7 +172,8 @@ pub struct NewtonSettings {
     pub linear: LinearSettings,
     /// First iterate.
     pub start: Start,
-    /// Islands.
+    /// Islands of frozen problems. The non-linear step solves one linear system for all of them whatever this says; under
+    /// [`Fallback::Vary`] each of its islands keeps its own best iterate.
     pub islands: IslandRule,
     /// What is returned.
     pub finish: Finish,

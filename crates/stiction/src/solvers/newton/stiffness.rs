@@ -1,7 +1,8 @@
-//! Newton's stiffness formulation (64): [H + JᵀD C⁻¹ D J] Δu = −g − JᵀD C⁻¹ h, for systems without hard rows.
+//! Newton's stiffness formulation (64): [H + JᵀD C⁻¹ D J] Δu = −g − JᵀD C⁻¹ h.
 //!
 //! The unknowns are velocities: smaller than the compliance form where elements have more strains than nodes have dofs.
-//! C needs an inverse, block by block; the shift ε counts as compliance here, as in (59). Then Δλ = −C⁻¹(h + D J Δu).
+//! C needs an inverse, block by block; the shift ε counts as compliance here, as in (59), and is all that hard rows have:
+//! [`Regularization::Floor`](super::Regularization::Floor) gives it to them and not to soft ones. Then Δλ = −C⁻¹(h + D J Δu).
 
 use super::linear::{
     BlockRows, Incomplete, LinearReport, LinearSettings, PreconditionerKind, TwoLevel, add_product, invert,
