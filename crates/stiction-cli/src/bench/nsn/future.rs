@@ -2,25 +2,28 @@
 
 use super::steps::{H, Steps, looks, paper, stepping};
 use super::{arch, beam};
-use crate::bench::runs::on_floor;
+use crate::bench::runs::{GRAVITY, on_floor};
 use crate::bench::{Context, Experiment, Row};
 use crate::clock::Stopwatch;
 use crate::failure::Result;
+use std::f64::consts::TAU;
 use stiction::contact::samples;
 use stiction::elastic::{Law, Material};
 use stiction::mesh::shapes;
 use stiction::scene::SoftBody;
+use stiction::sim::NonlinearSettings;
 use stiction::solvers::newton::linear::LinearSolver;
 use stiction::solvers::newton::schur::Schur;
 use stiction::solvers::newton::{
-    IslandRule, LinearMethod, LinearSettings, NewtonSettings, PreconditionerKind, Product, Start, SystemForm,
+    IslandRule, LinearMethod, LinearSettings, NewtonSettings, PreconditionerKind, Product, Regularization,
+    Start, SystemForm,
 };
 use stiction::{Body, Geometry, Scene, Vec3};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
     id: "NSN-future",
-    title: "warm start, islands, matrix-free products, block preconditioner, stiffness form",
+    title: "starts, contact compliance, islands, matrix-free products, block preconditioner, stiffness form",
     claim: "Macklin et al. 2019, 8.1, 11: named as possible or as future work",
     run,
 };
@@ -28,32 +31,46 @@ pub const EXPERIMENT: Experiment = Experiment {
 fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     warm(ctx, &mut rows)?;
+    starts(ctx, &mut rows)?;
+    compliance(ctx, &mut rows)?;
     islands(&mut rows);
     products(ctx, &mut rows)?;
     forms(ctx, &mut rows)?;
+    rows.push(Row::remark("bounded friction scaling", "beside the published one in NSN-redundant"));
     Ok(rows)
 }
 
-/// Errors that six iterations leave, cold and warm.
-fn warm(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
+/// The heavy stack of equal cubes, and the arch.
+fn stack_and_arch() -> [(&'static str, Scene); 2] {
     let cubes = (0..5).map(|k| {
         Body::new(format!("cube {k}"), Geometry::Box { half: Vec3::splat(0.5) })
             .at(0.0, 0.0, k as f64 + 0.5)
             .with_mass(8f64.powi(k + 1))
     });
-    for (name, scene) in [("heavy stack", on_floor(0.0, 0.5, cubes)), ("arch", arch::scene())] {
+    [("heavy stack", on_floor(0.0, 0.5, cubes)), ("arch", arch::scene())]
+}
+
+/// The largest error that the last ten steps leave.
+fn last_error(ctx: &Context, scene: &Scene, newton: NewtonSettings) -> Result<f64> {
+    let mut sim = Steps::new(scene, stepping(newton))?;
+    let mut last = 0.0_f64;
+    let steps = ctx.pick(60, 120);
+    for k in 0..steps {
+        let error = sim.step(H)?.error;
+        if k + 10 >= steps {
+            last = last.max(error);
+        }
+    }
+    Ok(last)
+}
+
+/// Errors that six iterations leave, cold and warm.
+fn warm(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
+    for (name, scene) in stack_and_arch() {
         let mut errors = Vec::new();
         for (start, how) in [(Start::Zero, "cold (published)"), (Start::Warm, "warm")] {
             let newton = NewtonSettings { start, ..paper(6, LinearMethod::ConjugateResidual, 20) };
-            let mut sim = Steps::new(&scene, stepping(newton))?;
-            let mut last = 0.0_f64;
-            let steps = ctx.pick(60, 120);
-            for k in 0..steps {
-                let error = sim.step(H)?.error;
-                if k + 10 >= steps {
-                    last = last.max(error);
-                }
-            }
+            let last = last_error(ctx, &scene, newton)?;
             errors.push(last);
             rows.push(Row::new(
                 format!("{name}, N = 6, {how}: error of the last steps"),
@@ -69,6 +86,89 @@ fn warm(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
             row.at_least(10.0)
         });
     }
+    Ok(())
+}
+
+/// From zero, as published, and from the velocity without contacts.
+fn starts(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
+    for (name, scene) in stack_and_arch() {
+        for n in [6, 12] {
+            for (start, how) in [(Start::Zero, "zero (published)"), (Start::Free, "the free velocity")] {
+                let newton = NewtonSettings { start, ..paper(n, LinearMethod::Llt, 0) };
+                rows.push(
+                    Row::new(
+                        format!("{name}, N = {n}, direct, from {how}: error of the last steps"),
+                        last_error(ctx, &scene, newton)?,
+                        "of the velocity scale",
+                    )
+                    .against("zero was the most robust start (8.1)"),
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Mass of the prism [kg].
+const PRISM: f64 = 10.0;
+/// What makes redundant forces no matter of choice: the uneven prism rests on three corners if it is rigid [m].
+const UNEVEN: f64 = 1e-8;
+
+/// A prism of 24 sides at rest on its uneven face: forces of the floor [N], Newton iterations of a step to 1e-8, depth [m].
+fn prism(compliance: f64, steps: usize) -> Result<(Vec<f64>, f64, f64)> {
+    let mut rng = samples::Rng::new(7);
+    let mut points = Vec::new();
+    for z in [-0.1, 0.1] {
+        for k in 0..24 {
+            let a = TAU * k as f64 / 24.0;
+            let z = z + UNEVEN * (2.0 * rng.uniform() - 1.0);
+            points.push(Vec3::new(0.5 * a.cos(), 0.5 * a.sin(), z));
+        }
+    }
+    let body = Body::new("prism", Geometry::ConvexHull { points }).at(0.0, 0.0, 0.1).with_mass(PRISM);
+    let newton = NewtonSettings {
+        tolerance: 1e-8,
+        regularization: Regularization::Relative(1e-9),
+        ..paper(60, LinearMethod::Llt, 0)
+    };
+    let settings = NonlinearSettings { contact_compliance: compliance, ..stepping(newton) };
+    let mut sim = Steps::new(&on_floor(0.0, 0.5, [body]), settings)?;
+    let start = sim.position(0).z;
+    let mut iterations = 0;
+    for _ in 0..steps {
+        iterations += sim.step(H)?.iterations;
+    }
+    let forces = sim.stepper.contacts().map(|(_, f)| f.z.abs()).collect();
+    Ok((forces, iterations as f64 / steps as f64, start - sim.position(0).z))
+}
+
+/// Contacts that give: forces of redundant ones are no longer a matter of choice (10.3).
+fn compliance(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
+    let steps = ctx.pick(120, 240);
+    let mut spreads = Vec::new();
+    for (compliance, how) in [(0.0, "rigid (published)"), (1e-6, "compliance 1e-6 m/N")] {
+        let (forces, iterations, depth) = prism(compliance, steps)?;
+        let n = forces.len() as f64;
+        let mean = forces.iter().sum::<f64>() / n;
+        let spread = (forces.iter().map(|f| (f - mean).powi(2)).sum::<f64>() / n).sqrt() / mean;
+        spreads.push(spread);
+        let what = format!("prism of 24 sides, uneven by 10 nm, {how}");
+        rows.push(Row::new(format!("{what}: deviation over mean of {n} forces"), spread, ""));
+        rows.push(Row::new(format!("{what}: Newton iterations per step"), iterations, ""));
+        if compliance > 0.0 {
+            let closed = PRISM * GRAVITY * compliance / 24.0;
+            rows.push(
+                Row::new(format!("{what}: sinks by"), depth, "m")
+                    .against(format!("{closed:.4e} m = m g e/24"))
+                    .accept("within 1 %", (depth / closed - 1.0).abs() <= 0.01),
+            );
+        }
+    }
+    rows.push(
+        Row::new("prism: deviation of the forces, rigid over compliant", spreads[0] / spreads[1], "×")
+            .against("compliance makes the problem well-posed (10.3)")
+            .at_least(1.0),
+    );
     Ok(())
 }
 

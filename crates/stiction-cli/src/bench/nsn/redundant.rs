@@ -6,7 +6,7 @@ use crate::bench::{Context, Experiment, Row};
 use crate::failure::Result;
 use crate::output::csv_number;
 use crate::svg::{Mark, Plot};
-use stiction::solvers::newton::{Derivative, LinearMethod, NewtonSettings, Start};
+use stiction::solvers::newton::{ConeGuard, Derivative, LinearMethod, NewtonSettings, Start};
 use stiction::{Body, Geometry, Vec3};
 
 /// The registry entry.
@@ -19,6 +19,8 @@ pub const EXPERIMENT: Experiment = Experiment {
 
 const MU: f64 = 0.5;
 const STEPS: usize = 60;
+const PUBLISHED: &str = "published";
+const BOUNDED: &str = "bounded";
 
 fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
@@ -36,13 +38,18 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
                 ..paper(n, LinearMethod::Llt, 0)
             };
             let unbounded = NewtonSettings { friction_bound: f64::INFINITY, ..guarded };
+            let published = paper(n, LinearMethod::Llt, 0);
+            // As an earlier prototype had it.
+            let pole =
+                NewtonSettings { derivative: Derivative::Divided, cone_guard: ConeGuard::Pole, ..published };
             let cases = [
-                ("published", paper(n, LinearMethod::Llt, 0)),
-                ("published, rows divided by α", unbounded),
-                ("bounded", guarded),
+                (PUBLISHED, published),
+                ("published, rows divided by α, W guarded at its pole alone", pole),
+                ("published, rows divided by α, warm", unbounded),
+                (BOUNDED, guarded),
             ];
             for (name, settings) in cases {
-                let (x, track) = slide(angle, settings)?;
+                let Slide { x, track, missed } = slide(angle, settings)?;
                 let off = (x / closed - 1.0).abs();
                 table.push(vec![
                     csv_number(factor),
@@ -50,19 +57,26 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
                     name.into(),
                     csv_number(x),
                     csv_number(closed),
+                    missed.to_string(),
                 ]);
                 let row = Row::new(format!("{name}, {factor}×, N = {n}: distance"), x, "m")
                     .against(format!("{closed:.4} m (closed form)"));
-                rows.push(if name == "bounded" && (factor == 1.2 || n > 6) {
-                    row.accept("within 1 %", off <= 0.01)
-                } else if name == "bounded" {
-                    row.because("six iterations do not finish so close to the limit of friction")
-                } else if off > 0.01 {
-                    row.because(
-                        "W is held while differentiating: errors in null modes grow by 1 − t (1 + r/W)",
-                    )
-                } else {
-                    row
+                let row = match name {
+                    BOUNDED if factor == 1.2 || n > 6 => row.accept("within 1 %", off <= 0.01),
+                    PUBLISHED if factor == 1.05 && n > 6 => {
+                        row.accept("off by more than 10 %: the published form fails here", off > 0.1)
+                    }
+                    _ => row,
+                };
+                rows.push(match off > 0.01 {
+                    true if n == 6 => row.because(format!(
+                        "six iterations leave {missed} of {STEPS} steps above 1e-3 of the velocity scale"
+                    )),
+                    true => row.because(format!(
+                        "W is held while differentiating: where it slides slowly, r/W is large and errors in null modes \
+                         grow by 1 − t (1 + r/W) each iteration; {missed} of {STEPS} steps end above 1e-3"
+                    )),
+                    false => row,
                 });
                 if factor == 1.2 {
                     plot.add(&format!("{name}, N = {n}"), Mark::Line, track);
@@ -70,18 +84,35 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             }
         }
     }
-    ctx.csv("distance", &["angle_factor", "newton", "scaling", "distance_m", "closed_m"], &table)?;
+    rows.push(Row::remark("1.2×, W guarded at its pole alone", "not as a prototype had it").because(
+        "that slid 0.133, 0.124 and 0.000 m with 6, 20 and 60 iterations; why its last differs from ours is not known. Taking \
+         λ_f to the cone before W is evaluated, as the other rows do, is enough at 1.2×, not at 1.05×",
+    ));
+    ctx.csv(
+        "distance",
+        &["angle_factor", "newton", "scaling", "distance_m", "closed_m", "missed_steps"],
+        &table,
+    )?;
     ctx.plot("distance", &plot)?;
     Ok(rows)
 }
 
-fn slide(angle: f64, settings: NewtonSettings) -> Result<(f64, Vec<(f64, f64)>)> {
+/// What a slide of [`STEPS`] steps did.
+struct Slide {
+    /// Distance [m].
+    x: f64,
+    track: Vec<(f64, f64)>,
+    /// Steps not solved to 1e-3 of the velocity scale.
+    missed: usize,
+}
+
+fn slide(angle: f64, settings: NewtonSettings) -> Result<Slide> {
     let block = Body::new("block", Geometry::Box { half: Vec3::splat(0.1) }).at(0.0, 0.0, 0.1).with_mass(0.5);
     let mut sim = Steps::new(&on_floor(angle, MU, [block]), stepping(settings))?;
-    let mut track = Vec::new();
+    let (mut track, mut missed) = (Vec::new(), 0);
     for _ in 0..STEPS {
-        sim.step(H)?;
+        missed += usize::from(sim.step(H)?.error > 1e-3);
         track.push((sim.state.t, sim.position(0).x));
     }
-    Ok((sim.position(0).x, track))
+    Ok(Slide { x: sim.position(0).x, track, missed })
 }

@@ -6,7 +6,7 @@ use stiction::contact::{ContactProblem, Solution};
 use stiction::sim::{NonlinearReport, NonlinearSettings, NonlinearStepper};
 use stiction::solvers::ContactSolver;
 use stiction::solvers::newton::{LinearMethod, LinearSettings, Look, NewtonSettings, NonsmoothNewton};
-use stiction::{Model, Scene, State, Vec3};
+use stiction::{Model, Scene, SimSettings, Simulation, State, Vec3};
 
 /// The paper's time step: two per frame of 60 Hz [s].
 pub const H: f64 = 1.0 / 120.0;
@@ -59,4 +59,13 @@ pub fn looks(p: &ContactProblem, settings: NewtonSettings) -> (Vec<Look>, Soluti
 /// Points of a curve over the iterations, zeros left out so that a logarithmic axis shows it.
 pub fn curve(looks: &[Look], of: impl Fn(&Look) -> f64) -> Vec<(f64, f64)> {
     looks.iter().map(|l| (l.iteration as f64, of(l))).filter(|p| p.1 > 0.0 && p.1.is_finite()).collect()
+}
+
+/// Measures the mechanical energy of states of a model [J]: kinetic, potential above the origin, elastic.
+pub fn energy_of(model: &Model) -> impl FnMut(&State) -> f64 + use<> {
+    let mut sim = Simulation::new(model.clone(), SimSettings::default());
+    move |state| {
+        sim.set_state(state.clone());
+        sim.energy().total()
+    }
 }
