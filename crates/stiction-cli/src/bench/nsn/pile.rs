@@ -60,7 +60,7 @@ pub fn scene(tables: usize) -> Scene {
 /// One step in which solvers are compared: a frozen problem, or the next step of the heap.
 pub enum Case {
     /// A problem.
-    Frozen(ContactProblem),
+    Frozen(Box<ContactProblem>),
     /// A scene and the state to step from.
     Step(Box<(Scene, State)>),
 }

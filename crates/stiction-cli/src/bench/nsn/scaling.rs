@@ -255,11 +255,11 @@ fn strategies(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let mut failures = 0;
     let scenes = [
-        ("arch", Case::Frozen(samples::arch(10, 0.6))),
+        ("arch", Case::Frozen(Box::new(samples::arch(10, 0.6)))),
         ("pile", Case::heap(3.0)?),
-        (STACK, Case::Frozen(samples::heavy_stack(5))),
+        (STACK, Case::Frozen(Box::new(samples::heavy_stack(5)))),
         (MOVING, Case::heap(0.8)?),
-        ("wall", Case::Frozen(samples::wall_with_speed(5, 5, 0.6, 0.0, 1))),
+        ("wall", Case::Frozen(Box::new(samples::wall_with_speed(5, 5, 0.6, 0.0, 1)))),
     ];
     let mut table = Vec::new();
     for (scene, case) in scenes {

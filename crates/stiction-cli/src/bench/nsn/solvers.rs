@@ -228,11 +228,11 @@ fn matrix_market(s: &Schur<f64>) -> String {
 fn comparison(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let scenes = [
-        ("arch", Case::Frozen(samples::arch(10, 0.6))),
+        ("arch", Case::Frozen(Box::new(samples::arch(10, 0.6)))),
         ("pile", Case::heap(3.0)?),
-        ("heavy stack", Case::Frozen(samples::heavy_stack(5))),
+        ("heavy stack", Case::Frozen(Box::new(samples::heavy_stack(5)))),
         ("pile, in motion", Case::heap(0.8)?),
-        ("wall", Case::Frozen(samples::wall_with_speed(5, 5, 0.6, 0.0, 1))),
+        ("wall", Case::Frozen(Box::new(samples::wall_with_speed(5, 5, 0.6, 0.0, 1)))),
     ];
     let mut table = Vec::new();
     let mut jumps = 0;
