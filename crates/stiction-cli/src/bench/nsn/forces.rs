@@ -20,10 +20,10 @@ pub const EXPERIMENT: Experiment = Experiment {
 };
 
 /// Unevenness of the prism [m]: less than the rounding of 32-bit coordinates of half a metre.
-const UNEVEN: f64 = 1e-8;
+pub const UNEVEN: f64 = 1e-8;
 
-/// A prism of 24 sides that is pushed a little, so that nothing is symmetric, and comes to rest.
-fn prism(uneven: f64) -> Scene {
+/// A prism of 24 sides and 10 kg, whose corners lie off their faces by up to `uneven`.
+pub fn prism(uneven: f64) -> Body {
     let mut rng = Rng::new(7);
     let mut points = Vec::new();
     for z in [-0.1, 0.1] {
@@ -33,7 +33,12 @@ fn prism(uneven: f64) -> Scene {
             points.push(Vec3::new(0.5 * a.cos(), 0.5 * a.sin(), z));
         }
     }
-    let mut body = Body::new("prism", Geometry::ConvexHull { points }).at(0.0, 0.0, 0.1).with_mass(10.0);
+    Body::new("prism", Geometry::ConvexHull { points }).at(0.0, 0.0, 0.1).with_mass(10.0)
+}
+
+/// It is pushed a little, so that nothing is symmetric, and comes to rest.
+fn pushed(uneven: f64) -> Scene {
+    let mut body = prism(uneven);
     body.velocity = Vec3::new(0.3, 0.1, 0.0);
     body.spin = Vec3::new(0.05, -0.03, 0.4);
     on_floor(0.0, 0.5, [body])
@@ -59,7 +64,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         {
             let label = format!("{case}, {name}");
             let newton = NewtonSettings { ncp, start, ..paper(n, LinearMethod::ConjugateResidual, 20) };
-            let mut sim = Steps::new(&prism(uneven), stepping(newton))?;
+            let mut sim = Steps::new(&pushed(uneven), stepping(newton))?;
             let (mut curve, mut last, mut change) = (Vec::new(), Vec::new(), 0.0_f64);
             for k in 0..steps {
                 sim.step(H)?;

@@ -1,12 +1,11 @@
 //! NSN-future: what the paper leaves for later, each against the published version.
 
 use super::steps::{H, Steps, looks, paper, stepping};
-use super::{arch, beam};
+use super::{arch, beam, forces};
 use crate::bench::runs::{GRAVITY, on_floor};
 use crate::bench::{Context, Experiment, Row};
 use crate::clock::Stopwatch;
 use crate::failure::Result;
-use std::f64::consts::TAU;
 use stiction::contact::samples;
 use stiction::elastic::{Law, Material};
 use stiction::mesh::shapes;
@@ -109,29 +108,16 @@ fn starts(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
     Ok(())
 }
 
-/// Mass of the prism [kg].
-const PRISM: f64 = 10.0;
-/// What makes redundant forces no matter of choice: the uneven prism rests on three corners if it is rigid [m].
-const UNEVEN: f64 = 1e-8;
-
 /// A prism of 24 sides at rest on its uneven face: forces of the floor [N], Newton iterations of a step to 1e-8, depth [m].
 fn prism(compliance: f64, steps: usize) -> Result<(Vec<f64>, f64, f64)> {
-    let mut rng = samples::Rng::new(7);
-    let mut points = Vec::new();
-    for z in [-0.1, 0.1] {
-        for k in 0..24 {
-            let a = TAU * k as f64 / 24.0;
-            let z = z + UNEVEN * (2.0 * rng.uniform() - 1.0);
-            points.push(Vec3::new(0.5 * a.cos(), 0.5 * a.sin(), z));
-        }
-    }
-    let body = Body::new("prism", Geometry::ConvexHull { points }).at(0.0, 0.0, 0.1).with_mass(PRISM);
+    // Rigid, it rests on three of its corners.
     let newton = NewtonSettings {
         tolerance: 1e-8,
         regularization: Regularization::Relative(1e-9),
         ..paper(60, LinearMethod::Llt, 0)
     };
     let settings = NonlinearSettings { contact_compliance: compliance, ..stepping(newton) };
+    let body = forces::prism(forces::UNEVEN);
     let mut sim = Steps::new(&on_floor(0.0, 0.5, [body]), settings)?;
     let start = sim.position(0).z;
     let mut iterations = 0;
@@ -156,7 +142,7 @@ fn compliance(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
         rows.push(Row::new(format!("{what}: deviation over mean of {n} forces"), spread, ""));
         rows.push(Row::new(format!("{what}: Newton iterations per step"), iterations, ""));
         if compliance > 0.0 {
-            let closed = PRISM * GRAVITY * compliance / 24.0;
+            let closed = 10.0 * GRAVITY * compliance / 24.0;
             rows.push(
                 Row::new(format!("{what}: sinks by"), depth, "m")
                     .against(format!("{closed:.4e} m = m g e/24"))

@@ -3,14 +3,13 @@
 use super::steps::{H, Steps, looks, paper, stepping};
 use crate::bench::runs::on_floor;
 use crate::bench::{Context, Experiment, Row};
-use crate::failure::{Result, error};
+use crate::failure::Result;
 use crate::svg::{Mark, Plot};
 use stiction::contact::ContactProblem;
 use stiction::contact::samples::Rng;
 use stiction::scene::Shape;
-use stiction::sim::NonlinearSettings;
 use stiction::solvers::newton::{Derivative, LinearMethod, Look, NewtonSettings, Start};
-use stiction::{Body, Geometry, Model, Pose, Quat, Scene, State, Vec3};
+use stiction::{Body, Geometry, Pose, Quat, Scene, State, Vec3};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -69,8 +68,7 @@ impl Case {
     /// Eighteen tables after a time [s]: at 0.8 s the upper layer hits the lower one, at 3 s they are at rest.
     pub fn heap(time: f64) -> Result<Case> {
         let scene = scene(18);
-        let model = compiled(&scene)?;
-        let mut sim = Steps::new(&scene, NonlinearSettings::robust(&model))?;
+        let mut sim = Steps::robust(&scene)?;
         while sim.state.t < time {
             sim.step(H)?;
         }
@@ -92,10 +90,6 @@ impl Case {
     }
 }
 
-fn compiled(scene: &Scene) -> Result<Model> {
-    scene.compile().map_err(|e| error(format!("the experiment's scene: {e}"), "report this"))
-}
-
 fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let tables = ctx.pick(18, 54);
     let time = ctx.pick(1.5, 7.0);
@@ -105,15 +99,13 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let carried = NewtonSettings { start: Start::Warm, ..published };
     let divided = NewtonSettings { derivative: Derivative::Divided, ..carried };
     let scene = scene(tables);
-    let robust = NonlinearSettings::robust(&compiled(&scene)?);
-    for (name, settings) in [
-        (COLD, stepping(published)),
-        ("4×20, carried forces", stepping(carried)),
-        (DIVIDED, stepping(divided)),
-        (ROBUST, robust),
+    for (name, mut sim) in [
+        (COLD, Steps::new(&scene, stepping(published))?),
+        ("4×20, carried forces", Steps::new(&scene, stepping(carried))?),
+        (DIVIDED, Steps::new(&scene, stepping(divided))?),
+        (ROBUST, Steps::robust(&scene)?),
     ] {
         ctx.note(name);
-        let mut sim = Steps::new(&scene, settings)?;
         let (mut contacts, mut deepest, mut curve) = (0, 0.0_f64, Vec::new());
         let (mut steps, mut missed) = (0, 0);
         while sim.state.t < time {

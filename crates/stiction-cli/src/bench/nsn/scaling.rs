@@ -4,12 +4,11 @@ use super::beam;
 use super::pile::Case;
 use super::steps::{H, Steps, curve, looks, paper, stepping};
 use crate::bench::{Context, Experiment, Row};
-use crate::failure::{Result, error};
+use crate::failure::Result;
 use crate::output::csv_number;
 use crate::svg::{Mark, Plot, Scale};
 use stiction::contact::ContactProblem;
 use stiction::contact::samples::{self, Assembly, Rng};
-use stiction::sim::NonlinearSettings;
 use stiction::solvers::newton::{
     ConeGuard, LinearMethod, Look, NewtonSettings, Regularization, Scaling, StepRule,
 };
@@ -89,9 +88,7 @@ const ALIKE: &str = "h² [J M⁻¹ Jᵀ] of segments of 3 g is within about ten 
 /// States of the last steps of an insertion that is solved by our own settings.
 fn insertion_states(ctx: &mut Context, times: f64) -> Result<Vec<State>> {
     ctx.note("the insertion");
-    let scene = beam::insertion_of(times);
-    let model = scene.compile().map_err(|e| error(format!("the experiment's scene: {e}"), "report this"))?;
-    let mut run = Steps::new(&scene, NonlinearSettings::robust(&model))?;
+    let mut run = Steps::robust(&beam::insertion_of(times))?;
     let every = ctx.pick(12, 1);
     let mut states = Vec::new();
     for k in 0..beam::STEPS {

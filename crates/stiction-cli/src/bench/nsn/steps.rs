@@ -27,6 +27,13 @@ impl Steps {
         Ok(Steps { model, state, stepper })
     }
 
+    /// With our own settings: every step is solved.
+    pub fn robust(scene: &Scene) -> Result<Steps> {
+        let model =
+            scene.compile().map_err(|e| error(format!("the experiment's scene: {e}"), "report this"))?;
+        Steps::new(scene, NonlinearSettings::robust(&model))
+    }
+
     pub fn step(&mut self, h: f64) -> Result<&NonlinearReport> {
         self.stepper.step(&self.model, &mut self.state, h).map_err(broke)
     }
