@@ -50,7 +50,8 @@ pub fn excess(lambda: Vec3, mu: f64) -> f64 {
 #[doc(alias = "proximal operator")]
 pub fn project(x: Vec3, mu: f64) -> Vec3 {
     let t = tangent_norm(x);
-    if t <= mu * x.x {
+    // The sign is asked for, too: with μ = 0 and t = 0 a pulling normal satisfies t ≤ μ x_n.
+    if x.x >= 0.0 && t <= mu * x.x {
         x
     } else if mu * t <= -x.x {
         Vec3::ZERO
@@ -120,6 +121,46 @@ mod tests {
             // Open contact, and stick inside the cone.
             prop_assert!(natural_map(Vec3::ZERO, Vec3::new(n, u.y, u.z), mu, g).length() < 1e-12);
             prop_assert!(natural_map(0.7 * lambda + 0.3 * Vec3::X * n, Vec3::ZERO, mu, g).length() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn frictionless_cones_are_half_lines() {
+        let tiny = f64::from_bits(1);
+        for n in [-f64::MAX, -1.0, -tiny, -0.0, 0.0, tiny, 1.0, f64::MAX] {
+            for t in [0.0, -0.0, tiny, -1e-200, 1.0, -1e150] {
+                let x = Vec3::new(n, t, 0.0);
+                for p in [project(x, 0.0), project_strict(x, 0.0)] {
+                    // A tangent whose square underflows is none; everything else is cut off.
+                    let cut = if tangent_norm(x) > 0.0 { 0.0 } else { t };
+                    assert!(p.x == n.max(0.0) && (p.y == 0.0 || p.y == cut), "{x} → {p}");
+                }
+                assert!(excess(x, 0.0) >= (-n).max(0.0), "{x}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_that_pulls_solves_an_open_or_closed_contact() {
+        for mu in [0.0, 1e-300, 1e-9, 0.5] {
+            for u in [Vec3::ZERO, Vec3::X, -Vec3::X, Vec3::Y] {
+                let pulls = Vec3::new(-1.0, 0.0, 0.0);
+                assert!(natural_map(pulls, u, mu, 1.0).length() > 0.5, "μ {mu}, u {u}");
+                assert!(excess(pulls, mu) == 1.0);
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_not_finite_stay_visible() {
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            for mu in [0.0, 0.5] {
+                for x in [Vec3::new(bad, 1.0, 0.0), Vec3::new(1.0, bad, 0.0)] {
+                    assert!(!natural_map(x, Vec3::ZERO, mu, 1.0).is_finite(), "μ {mu}, λ {x}");
+                    // A contact may open infinitely fast; the momentum balance tells that.
+                    assert!(!bad.is_nan() || natural_map(Vec3::ZERO, x, mu, 1.0).is_nan(), "μ {mu}, u {x}");
+                }
+            }
         }
     }
 }

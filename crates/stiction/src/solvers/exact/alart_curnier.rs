@@ -199,6 +199,9 @@ impl Model {
         let (mut theta, mut across) = (Vec3::ZERO, Vec3::ZERO);
         let (mode, p) = if y.x <= 0.0 || y.x.is_nan() {
             (Mode::Open, Mat3::ZERO)
+        } else if mu == 0.0 {
+            // A frictionless contact has no tangent rows, wherever it slides to.
+            (Mode::Glide, Mat3::from_cols(Vec3::X / e, Vec3::ZERO, Vec3::ZERO))
         } else if t <= mu * y.x {
             (Mode::Stick, Mat3::from_diagonal(Vec3::splat(1.0 / e)))
         } else {

@@ -95,10 +95,11 @@ impl Modes {
             };
             let size = tangent_norm(tau);
             if tau.x > 0.0 {
-                a.mode = if size <= mu * tau.x { Mode::Stick } else { Mode::Slip };
+                a.mode = if mu > 0.0 && size <= mu * tau.x { Mode::Stick } else { Mode::Slip };
             }
             let mut k = 0.0;
-            if a.mode == Mode::Slip {
+            // Without friction nothing but the normal row is held, and there may be no direction of slip.
+            if a.mode == Mode::Slip && mu > 0.0 {
                 let d = Vec3::new(0.0, tau.y / size, tau.z / size);
                 let share = (mu * tau.x / size).min(MOST_SHARE);
                 k = rho * share / (1.0 - share);
