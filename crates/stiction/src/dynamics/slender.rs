@@ -20,8 +20,8 @@ const EXPLICIT: f64 = 0.05;
 pub(super) struct Step<'a> {
     pub model: &'a Model,
     pub state: &'a State,
-    /// Time over which prescribed motion counts [s]; `None` where it has been made already.
-    h: Option<f64>,
+    /// Where the step starts and how long it is [s], for prescribed motion; `None` where it has been made already.
+    driven: Option<(&'a State, f64)>,
     /// Factor of K in A [s²].
     pub stiffness: f64,
     /// Factor of D in A [s].
@@ -33,15 +33,15 @@ pub(super) struct Step<'a> {
 }
 
 impl<'a> Step<'a> {
-    pub fn new(model: &'a Model, state: &'a State, w: Weights, h: Option<f64>) -> Step<'a> {
+    pub fn new(model: &'a Model, state: &'a State, w: Weights, driven: Option<(&'a State, f64)>) -> Step<'a> {
         Step {
             model,
             state,
-            h,
+            driven,
             stiffness: w.q / w.a,
             damping: w.v / w.a,
             impulse: 1.0 / w.a,
-            semi_implicit: h == Some(w.q),
+            semi_implicit: driven.is_some_and(|(_, h)| h == w.q),
         }
     }
 
@@ -60,12 +60,12 @@ impl<'a> Step<'a> {
 
     /// Mean velocity of an anchor that moves as prescribed [m/s]; zero for any other.
     pub fn driven(&self, anchor: &Anchor) -> Vec3 {
-        self.h.map_or(Vec3::ZERO, |h| anchor.driven_velocity(self.model, self.state, h))
+        self.driven.map_or(Vec3::ZERO, |(start, h)| anchor.driven_velocity(self.model, start, h))
     }
 
     /// The same with the mean spin [rad/s] for the end of a rod.
     pub fn driven_frame(&self, end: &RodEnd) -> (Vec3, Vec3) {
-        self.h.map_or((Vec3::ZERO, Vec3::ZERO), |h| end.driven(self.model, self.state, h))
+        self.driven.map_or((Vec3::ZERO, Vec3::ZERO), |(start, h)| end.driven(self.model, start, h))
     }
 
     /// How easily an anchor gives way: acceleration per force, an upper bound over all directions [1/kg].
@@ -136,17 +136,18 @@ impl Slender {
         model.springs.is_empty() && model.rods.is_empty() && model.sheets.is_empty()
     }
 
-    /// Adds stiffness and damping to `a`, and the impulse of elastic forces to `b`.
+    /// Adds stiffness and damping to `a`, and the impulse of elastic forces to `b`; with the start and the length of the
+    /// step also what prescribed ends do within it.
     pub fn add_to(
         &mut self,
         model: &Model,
         state: &State,
         w: Weights,
-        h: Option<f64>,
+        driven: Option<(&State, f64)>,
         a: &mut BlockMat,
         b: &mut [f64],
     ) {
-        let step = Step::new(model, state, w, h);
+        let step = Step::new(model, state, w, driven);
         springs::add_to(&step, a, b);
         rods::add_to(&step, a, b);
         self.sheets.add_to(&step, a, b);

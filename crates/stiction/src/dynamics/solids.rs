@@ -97,20 +97,20 @@ impl Solids {
         self.parts.is_empty()
     }
 
-    /// Adds stiffness and damping to `a` and the impulse of elastic forces at `state` to `b`; with the length of the
-    /// step also what prescribed vertices do within it.
+    /// Adds stiffness and damping to `a` and the impulse of elastic forces at `state` to `b`; with the start and
+    /// the length of the step also what prescribed vertices do within it.
     pub fn add_to(
         &mut self,
         model: &Model,
         state: &State,
         w: Weights,
-        h: Option<f64>,
+        driven: Option<(&State, f64)>,
         a: &mut BlockMat,
         b: &mut [f64],
     ) {
         let weights = elastic::Weights { stiffness: w.q / w.a, damping: w.v / w.a };
         for (part, solid) in self.parts.iter_mut().zip(&model.solids) {
-            part.place(model, solid, state, h);
+            part.place(model, solid, state, driven);
             for (inflation, tets) in &solid.inflations {
                 let pressure = inflation.at(state.t);
                 for &t in tets {
@@ -181,11 +181,11 @@ impl Solids {
 
 impl Part {
     /// Where the vertices are and how they will move.
-    fn place(&mut self, model: &Model, solid: &ModelSolid, state: &State, h: Option<f64>) {
+    fn place(&mut self, model: &Model, solid: &ModelSolid, state: &State, driven: Option<(&State, f64)>) {
         for (i, anchor) in solid.vertices.iter().take(self.x.len()).enumerate() {
             self.x[i] = anchor.position(model, state);
             self.columns[i] = Columns::of(model, state, anchor);
-            self.driven[i] = h.map_or(Vec3::ZERO, |h| anchor.driven_velocity(model, state, h));
+            self.driven[i] = driven.map_or(Vec3::ZERO, |(start, h)| anchor.driven_velocity(model, start, h));
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::super::joints::set_inertia;
 use super::VelocityStepper;
 use crate::coords::{BodyId, NodeId, State};
+use crate::integrate::Weights;
 use crate::linalg::Vec3;
 use crate::scene::{Model, ModelForce, Owner};
 
@@ -70,8 +71,8 @@ impl VelocityStepper {
         if self.elastic_parts {
             self.elastic.clear();
             self.elastic.resize(p.b.len(), 0.0);
-            self.solids.add_to(model, state, w, Some(h), &mut p.a, &mut self.elastic);
-            self.slender.add_to(model, state, w, Some(h), &mut p.a, &mut self.elastic);
+            self.solids.add_to(model, state, w, Some((state, h)), &mut p.a, &mut self.elastic);
+            self.slender.add_to(model, state, w, Some((state, h)), &mut p.a, &mut self.elastic);
             for (b, e) in p.b.iter_mut().zip(&self.elastic) {
                 *b += e;
             }
@@ -85,7 +86,8 @@ impl VelocityStepper {
     }
 
     /// Newton's next step for the non-linear elastic forces: the same equations, linearised where the velocities found
-    /// lead (COND 10): `b = M v + f(q ⊞ α_q v_k)/α_a + (A − M) v_k`. Leaves v_k in `v_move`.
+    /// lead (COND 10): `b = M v + f(q ⊞ α_q v_k)/α_a + (α_q/α_a) K v_k`. Damping is linear in the unknown: its whole force is
+    /// in A, and b holds the part of prescribed vertices alone. Leaves v_k in `v_move`.
     pub(super) fn relinearize(&mut self, model: &Model, state: &State, h: f64) {
         let w = self.settings.scheme.weights(h);
         let p = &mut self.problem;
@@ -99,11 +101,18 @@ impl VelocityStepper {
         for (b, e) in p.b.iter_mut().zip(&self.elastic) {
             *b -= e;
         }
+        // K alone first, because b takes K v_k and not C v_k; then C on top of it, and the forces.
         p.a.clear();
+        let stiffness = Weights { v: 0.0, ..w };
         self.elastic.fill(0.0);
-        self.solids.add_to(model, &self.there, w, None, &mut p.a, &mut self.elastic);
-        self.slender.add_to(model, &self.there, w, None, &mut p.a, &mut self.elastic);
+        self.solids.add_to(model, &self.there, stiffness, None, &mut p.a, &mut self.elastic);
+        self.slender.add_to(model, &self.there, stiffness, None, &mut p.a, &mut self.elastic);
         p.a.mul(&self.solution.v, &mut self.moved_a);
+        let damping = Weights { q: 0.0, ..w };
+        let driven = Some((state, h));
+        self.elastic.fill(0.0);
+        self.solids.add_to(model, &self.there, damping, driven, &mut p.a, &mut self.elastic);
+        self.slender.add_to(model, &self.there, damping, driven, &mut p.a, &mut self.elastic);
         for i in 0..p.b.len() {
             self.elastic[i] += self.moved_a[i];
             p.b[i] += self.elastic[i];
