@@ -1,46 +1,72 @@
-//! `stiction bench`: published results and hard cases, each row with ours beside the paper's or the closed form.
+//! Published results and hard cases, each row with ours beside the paper's or the closed form.
+
+// Units stand in brackets, which are no links.
+#![allow(rustdoc::broken_intra_doc_links)]
+// They panic where the stream cannot be written: `output::print`, `failure::note` and `failure::say` do not.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod add;
-mod arch;
-mod collide;
-mod collide_soft;
+mod check_docs;
 mod cond;
 mod cr;
-mod inclines;
+mod memory;
 mod nsn;
-mod pile_growth;
+mod own;
+mod record;
+mod robots;
 mod row;
 mod runs;
-mod soft_blocks;
-mod stack;
-mod walls;
 
-use crate::clock::Stopwatch;
-use crate::failure::{Outcome, Result, error};
-use crate::output::{OutputDir, csv_line, print};
-use crate::svg::Plot;
-use crate::table::{Paint, Table, duration};
-use clap::Args;
+use clap::{Parser, Subcommand};
+use record::{Record, Run};
 use row::{Row, Verdict};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use stiction_cli::clock::Stopwatch;
+use stiction_cli::failure::{self, Outcome, Result, error, say};
+use stiction_cli::output::{OutputDir, csv_line, print};
+use stiction_cli::svg::Plot;
+use stiction_cli::table::{Paint, Table, duration};
 
-/// Arguments of `bench`.
-#[derive(Args)]
-#[command(after_help = "\
-Examples:
-  stiction bench --list
-  stiction bench NSN-stickslip COND-F14
-  stiction bench NSN --json
-  stiction bench --quick --out results --json")]
-pub struct BenchArgs {
+/// Reproduce published results and compare solvers
+#[derive(Parser)]
+#[command(
+    name = "stiction-bench",
+    version,
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples, each after `cargo run --release -p stiction-bench --`:
+  --list
+  NSN-stickslip COND-F14
+  NSN --json
+  --quick --out results --json
+  --fit walk --out results
+  check-docs --list
+  record results.json                    after `CR-speed --json > results.json`
+
+Exit codes: 0 good; 1 a row missed its mark, a fit its goal, or a figure of the documentation its row; 2 bad input or unwritable output."
+)]
+struct BenchArgs {
+    #[command(subcommand)]
+    command: Option<Other>,
+
     /// Experiments to run, or the paper of a group (NSN, COND, …); all of them by default
     #[arg(value_name = "ID")]
     ids: Vec<String>,
 
     /// List the experiments
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["quick", "out"])]
     list: bool,
+
+    /// Run a fit that no task file can say: `sheet`, `walk` or `controller`
+    #[arg(long, value_name = "TASK", conflicts_with_all = ["ids", "list", "quick"])]
+    fit: Option<String>,
+
+    /// Start the fit from the values of an earlier one
+    #[arg(long, value_name = "FILE", requires = "fit")]
+    resume: Option<PathBuf>,
 
     /// Fewer samples and shorter runs
     #[arg(long)]
@@ -53,6 +79,35 @@ pub struct BenchArgs {
     /// Write tables (CSV) and plots (SVG) into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+}
+
+/// What is no experiment.
+#[derive(Subcommand)]
+enum Other {
+    /// Check that the figures of the documentation are those that experiments printed
+    CheckDocs {
+        /// Put the recorded figures in place of those that differ
+        #[arg(long)]
+        write: bool,
+
+        /// List the lines with figures that no row prints, by where they are from
+        #[arg(long)]
+        list: bool,
+
+        /// The repository
+        #[arg(long, value_name = "DIR", default_value = ".")]
+        root: PathBuf,
+    },
+    /// Take the rows of runs, as `--json` prints them, into the record that the documentation is checked against
+    Record {
+        /// What `stiction-bench … --json` printed
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
+
+        /// The repository
+        #[arg(long, value_name = "DIR", default_value = ".")]
+        root: PathBuf,
+    },
 }
 
 /// One experiment.
@@ -77,17 +132,13 @@ impl Experiment {
 }
 
 /// The papers' experiments, then those of our own.
-static GROUPS: &[&[Experiment]] =
-    &[nsn::EXPERIMENTS, cond::EXPERIMENTS, cr::EXPERIMENTS, add::EXPERIMENTS, OWN, collide_soft::EXPERIMENTS];
-
-static OWN: &[Experiment] = &[
-    inclines::EXPERIMENT,
-    stack::EXPERIMENT,
-    arch::EXPERIMENT,
-    walls::EXPERIMENT,
-    soft_blocks::EXPERIMENT,
-    collide::EXPERIMENT,
-    pile_growth::EXPERIMENT,
+static GROUPS: &[&[Experiment]] = &[
+    nsn::EXPERIMENTS,
+    cond::EXPERIMENTS,
+    cr::EXPERIMENTS,
+    add::EXPERIMENTS,
+    own::EXPERIMENTS,
+    own::collide_soft::EXPERIMENTS,
 ];
 
 /// All experiments, in the order of the list.
@@ -111,7 +162,7 @@ impl Context {
 
     /// Says what is being done, on standard error.
     pub fn note(&self, text: &str) {
-        eprintln!("{}: {text}", self.id);
+        say(&format!("{}: {text}", self.id));
     }
 
     /// Writes a plot as `ID-name.svg`, if there is a folder.
@@ -138,8 +189,22 @@ impl Context {
     }
 }
 
+fn main() -> ExitCode {
+    let args = BenchArgs::parse();
+    failure::install_handler();
+    let outcome = match (&args.command, &args.fit) {
+        (Some(Other::CheckDocs { write, list, root }), _) => check_docs::check_docs(root, *write, *list),
+        (Some(Other::Record { files, root }), _) => record::record(root, files),
+        (None, Some(task)) => {
+            robots::tasks::fit(task, args.resume.as_deref(), args.out.as_deref(), args.json)
+        }
+        (None, None) => bench(&args),
+    };
+    failure::exit_code(outcome)
+}
+
 /// Runs experiments.
-pub fn bench(args: &BenchArgs) -> Result<Outcome> {
+fn bench(args: &BenchArgs) -> Result<Outcome> {
     let chosen = choose(&args.ids)?;
     if args.list {
         return list(&chosen, args.json);
@@ -147,6 +212,9 @@ pub fn bench(args: &BenchArgs) -> Result<Outcome> {
     let out = args.out.as_deref().map(OutputDir::create).transpose()?;
     let mut context = Context { quick: args.quick, id: "", out };
     let paint = Paint::for_stdout();
+    // Where this is run in the repository, rows that come or go are named: the documentation may stand on them.
+    let record = Record::load(Path::new("."))?;
+    let run = if args.quick { Run::Quick } else { Run::Full };
     let mut results = Vec::new();
     let mut failed = 0;
     for e in chosen {
@@ -155,9 +223,14 @@ pub fn bench(args: &BenchArgs) -> Result<Outcome> {
         let watch = Stopwatch::start();
         // One that breaks fails, and the others still run.
         let rows = (e.run)(&mut context).unwrap_or_else(|f| {
-            vec![Row::remark("the experiment broke", f.to_string()).accept("runs to its end", false)]
+            vec![Row::remark("broke", "the experiment broke", f.to_string()).accept("runs to its end", false)]
         });
         let took = watch.elapsed();
+        check_ids(e, &rows)?;
+        if record.knows(e.id, run) {
+            let printed = rows.iter().map(|r| r.id.as_str());
+            record.differences(e.id, run, printed).iter().for_each(|d| failure::note(d));
+        }
         failed += rows.iter().filter(|r| r.verdict == Verdict::Fail).count();
         if let Some(out) = &mut context.out {
             let lines: String = rows.iter().map(|r| csv_line(r.cells())).collect();
@@ -178,19 +251,30 @@ pub fn bench(args: &BenchArgs) -> Result<Outcome> {
     Ok(if failed > 0 { Outcome::Unsolved } else { Outcome::Good })
 }
 
-/// `accepted` says that nothing failed; `figures` has every measured value by name, `note` the remarks.
+/// Every row has a name of its own.
+fn check_ids(e: &Experiment, rows: &[Row]) -> Result<()> {
+    let mut seen = BTreeSet::new();
+    match rows.iter().find(|r| !r.has_good_id() || !seen.insert(&r.id)) {
+        Some(r) => {
+            let problem = format!("{}: the row `{}` has the name `{}`", e.id, r.what, r.id);
+            Err(error(problem, "names are unique, in lower case, with slashes between their parts"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// `accepted` says that nothing failed; `rows` are keyed by `EXPERIMENT/row`, `note` has the remarks.
 fn as_json(e: &Experiment, rows: &[Row], seconds: f64) -> Value {
-    let figures: serde_json::Map<String, Value> =
-        rows.iter().filter(|r| r.value.is_some()).map(|r| (r.what.clone(), json!(r.value))).collect();
+    let by_id: serde_json::Map<String, Value> =
+        rows.iter().map(|r| (format!("{}/{}", e.id, r.id), r.json())).collect();
     json!({
         "id": e.id,
         "title": e.title,
         "claim": e.claim,
         "accepted": rows.iter().all(|r| r.verdict != Verdict::Fail),
-        "figures": figures,
         "note": rows.iter().filter_map(Row::note).collect::<Vec<String>>().join("; "),
         "seconds": seconds,
-        "rows": rows.iter().map(Row::json).collect::<Vec<Value>>(),
+        "rows": by_id,
     })
 }
 

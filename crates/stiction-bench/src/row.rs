@@ -1,8 +1,8 @@
 //! One measured figure beside its reference.
 
-use crate::output::csv_number;
-use crate::table::number;
 use serde_json::{Value, json};
+use stiction_cli::output::csv_number;
+use stiction_cli::table::number;
 
 /// Whether a row meets its acceptance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,6 +19,9 @@ pub enum Verdict {
 /// A row of an experiment.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
+    /// Its name within the experiment, for those who look it up: lower case, digits, `-` and `.` between slashes. It stays when words or
+    /// figures change.
+    pub id: String,
     /// What was measured.
     pub what: String,
     /// The measured value; `None` where a remark stands instead.
@@ -37,16 +40,17 @@ pub struct Row {
 
 impl Row {
     /// Columns of the CSV file.
-    pub const COLUMNS: [&'static str; 7] = ["what", "value", "unit", "reference", "accept", "verdict", "why"];
+    pub const COLUMNS: [&'static str; 8] =
+        ["id", "what", "value", "unit", "reference", "accept", "verdict", "why"];
 
     /// A measured value.
-    pub fn new(what: impl Into<String>, value: f64, unit: &str) -> Row {
-        Row { what: what.into(), value: Some(value), unit: unit.into(), ..Row::default() }
+    pub fn new(id: impl Into<String>, what: impl Into<String>, value: f64, unit: &str) -> Row {
+        Row { id: id.into(), what: what.into(), value: Some(value), unit: unit.into(), ..Row::default() }
     }
 
     /// A remark instead of a value.
-    pub fn remark(what: impl Into<String>, remark: impl Into<String>) -> Row {
-        Row { what: what.into(), unit: remark.into(), ..Row::default() }
+    pub fn remark(id: impl Into<String>, what: impl Into<String>, remark: impl Into<String>) -> Row {
+        Row { id: id.into(), what: what.into(), unit: remark.into(), ..Row::default() }
     }
 
     /// With what the paper or the closed form says.
@@ -98,8 +102,9 @@ impl Row {
     }
 
     /// Cells of the CSV file.
-    pub fn cells(&self) -> [String; 7] {
+    pub fn cells(&self) -> [String; 8] {
         [
+            self.id.clone(),
             self.what.clone(),
             self.value.map_or(String::new(), csv_number),
             self.unit.clone(),
@@ -121,6 +126,12 @@ impl Row {
             "verdict": self.word(),
             "why": self.why,
         })
+    }
+
+    /// Whether its name can be looked up: parts of `a-z`, `0-9`, `-` and `.` between slashes.
+    pub fn has_good_id(&self) -> bool {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.';
+        self.id.split('/').all(|part| !part.is_empty() && part.chars().all(plain))
     }
 
     fn word(&self) -> &'static str {

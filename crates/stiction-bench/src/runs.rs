@@ -1,11 +1,14 @@
 //! What experiments share: scenes on a floor, runs with a solver, cold solves of one problem.
 
-use crate::clock::Stopwatch;
-use crate::failure::{Result, error};
-use crate::summary::Summary;
 use stiction::contact::{ContactProblem, Residuals, Solution, residual};
-use stiction::solvers::{self, SolveReport};
-use stiction::{Body, Geometry, Scene, SimSettings, Simulation, SolverKind, SolverSettings, StepError, Vec3};
+use stiction::methods;
+use stiction::solvers::SolveReport;
+use stiction::{
+    Body, Geometry, Model, Scene, SimSettings, Simulation, SolverKind, SolverSettings, State, StepError, Vec3,
+};
+use stiction_cli::clock::Stopwatch;
+use stiction_cli::failure::{Result, error};
+use stiction_cli::summary::Summary;
 
 /// Gravity of all experiments [m/s²].
 pub const GRAVITY: f64 = 9.81;
@@ -70,7 +73,7 @@ pub struct Cold {
 /// Solves from zero impulses.
 pub fn solve_cold(p: &ContactProblem, kind: SolverKind, tolerance: f64, most: Option<usize>) -> Cold {
     let settings = SolverSettings { tolerance: Some(tolerance), max_iterations: most };
-    let mut solver = solvers::make(kind, &settings);
+    let mut solver = methods::make(kind, &settings);
     let mut solution = Solution { v: vec![0.0; p.dofs()], lambda: vec![Vec3::ZERO; p.contacts()] };
     let watch = Stopwatch::start();
     let report = solver.solve(p, &mut solution, &mut ());
@@ -87,6 +90,12 @@ pub fn distribution(mut counts: Vec<usize>) -> (usize, usize, usize) {
         counts.get((share * last as f64).round() as usize).copied().unwrap_or(0)
     };
     (at(0.5), at(0.9), at(1.0))
+}
+
+/// Largest displacement of a centre of mass from one state to another [m].
+pub fn drift(model: &Model, a: &State, b: &State) -> f64 {
+    let at = |state, body| model.com_pose(state, body).translation;
+    model.free_bodies().map(|(i, _)| at(a, i).distance(at(b, i))).fold(0.0, f64::max)
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use crate::failure::{Result, error};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::Path;
-use stiction::{Model, Scheme, SolverKind};
+use stiction::scene::bounds::{LONGEST_RUN, LONGEST_STEP, SHORTEST_STEP};
+use stiction::{Model, Scheme, SimSettings, SolverKind};
 use stiction_io::gallery;
 use stiction_io::scene::{self, LoadedScene};
 
@@ -18,8 +19,8 @@ pub struct SceneArgs {
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     pub overrides: Vec<(String, String)>,
 
-    /// Time step [s]; the scene has its own
-    #[arg(long, value_name = "S", value_parser = positive, allow_hyphen_values = true)]
+    /// Time step [s], from 1e-9 to 1000; the scene has its own
+    #[arg(long, value_name = "S", value_parser = time_step, allow_hyphen_values = true)]
     pub dt: Option<f64>,
 }
 
@@ -64,9 +65,30 @@ impl SceneArgs {
         if let Some(dt) = self.dt {
             loaded.dt = dt;
         }
-        step.apply(&mut loaded);
-        let model = loaded.compile()?;
+        step.apply(&mut loaded)?;
+        let mut model = loaded.compile()?;
+        model.warnings.extend(without_effect(&loaded.settings));
         Ok(Prepared { loaded, model, name: self.scene.clone() })
+    }
+
+    /// Refuses arguments that change a scene where `path` is a recording, which they cannot change.
+    pub fn refuse_changes(&self, step: &StepArgs, path: &Path) -> Result<()> {
+        let given = [
+            ("--set", !self.overrides.is_empty()),
+            ("--dt", self.dt.is_some()),
+            ("--solver", step.solver.is_some()),
+            ("--tol", step.tol.is_some()),
+            ("--max-iter", step.max_iter.is_some()),
+            ("--scheme", step.scheme.is_some()),
+            ("--threads", step.threads.is_some()),
+        ];
+        match given.iter().find(|g| g.1) {
+            Some((flag, _)) => Err(error(
+                format!("{flag} changes a scene, and {} is a recording", path.display()),
+                format!("leave {flag} out, or give the scene"),
+            )),
+            None => Ok(()),
+        }
     }
 
     fn load(&self) -> Result<LoadedScene> {
@@ -87,12 +109,22 @@ impl SceneArgs {
 
 impl StepArgs {
     /// Replaces what the scene says by what the arguments say.
-    fn apply(&self, loaded: &mut LoadedScene) {
+    fn apply(&self, loaded: &mut LoadedScene) -> Result<()> {
         let s = &mut loaded.settings;
         s.solver = self.solver.unwrap_or(s.solver);
         s.scheme = self.scheme.unwrap_or(s.scheme);
         s.solver_settings.tolerance = self.tol.or(s.solver_settings.tolerance);
         s.solver_settings.max_iterations = self.max_iter.or(s.solver_settings.max_iterations);
+        if self.scheme == Some(Scheme::Midpoint) && has_own_scheme(s.solver) {
+            return Err(error(
+                format!(
+                    "--scheme midpoint has no effect on the solver {}, which has its own",
+                    s.solver.name()
+                ),
+                "leave --scheme out, or choose another --solver; `[penalty] bdf = 2` is of second order",
+            ));
+        }
+        Ok(())
     }
 
     /// Starts the threads; returns how many there are.
@@ -107,6 +139,26 @@ impl StepArgs {
     }
 }
 
+/// Whether a solver takes steps of its own, without the schemes and options of the others.
+fn has_own_scheme(kind: SolverKind) -> bool {
+    matches!(kind, SolverKind::Penalty | SolverKind::NonlinearNewton)
+}
+
+/// Options of a scene that its solver does not know.
+fn without_effect(s: &SimSettings) -> Vec<String> {
+    if !has_own_scheme(s.solver) {
+        return Vec::new();
+    }
+    let options = [
+        ("`scheme = \"midpoint\"`", s.scheme == Scheme::Midpoint),
+        ("`linearizations`", s.linearizations > 1),
+        ("`intersection_free`", s.intersection_free),
+        ("`sleep`", s.sleep.is_some()),
+    ];
+    let given = options.iter().filter(|o| o.1);
+    given.map(|(name, _)| format!("{name} has no effect on the solver {}", s.solver.name())).collect()
+}
+
 /// A solver by name.
 pub fn solver() -> impl TypedValueParser<Value = SolverKind> {
     PossibleValuesParser::new(SolverKind::STEPPING.map(SolverKind::name)).map(|name| {
@@ -116,11 +168,7 @@ pub fn solver() -> impl TypedValueParser<Value = SolverKind> {
 
 /// The law that the answers of a solver satisfy, as reports name it.
 pub fn law(kind: SolverKind) -> &'static str {
-    match kind {
-        SolverKind::Apgd => "convex-relaxation",
-        SolverKind::Cond => "compliant",
-        _ => "coulomb",
-    }
+    kind.method().obeys.name()
 }
 
 /// What the answers of a solver that does not solve Coulomb's law are.
@@ -128,6 +176,9 @@ pub fn other_law(kind: SolverKind) -> &'static str {
     match kind {
         SolverKind::Apgd => "the convex relaxation: sliding contacts are biased",
         SolverKind::Cond => "contacts that give way by their impulse over the gain of virtual nodes",
+        SolverKind::Penalty => {
+            "penalty forces: contacts overlap by force over stiffness, and sticking friction may creep"
+        }
         _ => "Coulomb's law, but its contacts and its dynamics agree only as far as it converged",
     }
 }
@@ -146,6 +197,21 @@ pub fn positive(text: &str) -> std::result::Result<f64, String> {
         Ok(_) => Err("it must be positive and finite".into()),
         Err(_) => Err("it is not a number".into()),
     }
+}
+
+/// A time step [s] within the bounds of scenes.
+pub fn time_step(text: &str) -> std::result::Result<f64, String> {
+    let dt = positive(text)?;
+    if (SHORTEST_STEP..=LONGEST_STEP).contains(&dt) {
+        return Ok(dt);
+    }
+    Err(format!("it must be from {SHORTEST_STEP:e} to {LONGEST_STEP} s"))
+}
+
+/// A positive time within the bounds of scenes [s].
+pub fn time_span(text: &str) -> std::result::Result<f64, String> {
+    let time = positive(text)?;
+    if time <= LONGEST_RUN { Ok(time) } else { Err(format!("it must be at most {LONGEST_RUN:e} s")) }
 }
 
 /// A whole number, 0 or more.
@@ -169,6 +235,13 @@ mod tests {
         assert_eq!(positive("1e-3"), Ok(1e-3));
         for bad in ["0", "-1", "nan", "inf", "x"] {
             assert!(positive(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn laws_are_named_for_what_they_are() {
+        for kind in SolverKind::STEPPING {
+            assert_eq!(law(kind) == "coulomb", kind.solves_coulomb(), "{}", kind.name());
         }
     }
 

@@ -41,9 +41,13 @@ struct Counts {
 /// Overlaps shown by name; the rest is counted.
 const SHOWN: usize = 8;
 
+/// Runs of more steps than this are most likely a slip.
+const MANY_STEPS: f64 = 1e8;
+
 /// Checks a scene.
 pub fn check(args: &CheckArgs) -> Result<Outcome> {
     let prepared = args.scene.prepare(&args.step)?;
+    args.step.start_threads()?;
     let (model, loaded) = (&prepared.model, &prepared.loaded);
     let counts = count(model);
     let size = smallest_size(model);
@@ -70,6 +74,11 @@ pub fn check(args: &CheckArgs) -> Result<Outcome> {
         ));
     }
 
+    let steps = loaded.duration / loaded.dt;
+    if steps > MANY_STEPS {
+        warnings.push(format!("a run takes {steps:.0e} steps; check `dt` and `duration`"));
+    }
+
     let particles = model.nodes.iter().filter(|n| n.solid.is_none()).count();
     if args.json {
         let json = json!({
@@ -80,6 +89,8 @@ pub fn check(args: &CheckArgs) -> Result<Outcome> {
             "duration": loaded.duration,
             "solver": loaded.settings.solver.name(),
             "scheme": loaded.settings.scheme.name(),
+            "tolerance": loaded.settings.solver_settings.tolerance,
+            "max_iterations": loaded.settings.solver_settings.max_iterations,
             "bodies": {"free": counts.free, "fixed": counts.fixed, "kinematic": counts.kinematic},
             "particles": particles,
             "soft": model.solids.iter().map(|s| json!({
@@ -141,10 +152,13 @@ pub fn check(args: &CheckArgs) -> Result<Outcome> {
     t.row(["forces".to_string(), model.forces.len().to_string()]);
     let sensors: Vec<&str> = model.sensors.iter().map(|s| s.name.as_str()).collect();
     t.row(["sensors".to_string(), if sensors.is_empty() { "none".into() } else { sensors.join(", ") }]);
+    let chosen = loaded.settings.solver_settings;
+    let tolerance = chosen.tolerance.map_or(String::new(), |x| format!(", tolerance {x:e}"));
+    let iterations = chosen.max_iterations.map_or(String::new(), |n| format!(", at most {n} iterations"));
     t.row([
         "stepping".to_string(),
         format!(
-            "{} s in steps of {} s, {}, solver {}",
+            "{} s in steps of {} s, {}, solver {}{tolerance}{iterations}",
             number(loaded.duration),
             number(loaded.dt),
             loaded.settings.scheme.name(),
@@ -205,12 +219,9 @@ fn smallest_size(model: &Model) -> Option<f64> {
 /// Time in which the fastest body, or one that falls from rest, moves by `size` [s].
 fn shortest_time(model: &Model, size: Option<f64>) -> Option<f64> {
     let size = size?;
-    let speed = model
-        .layout
-        .blocks()
-        .iter()
-        .map(|b| Vec3::from_slice(&model.initial.v[b.v..]).length())
-        .fold(0.0, f64::max);
+    let bodies = model.free_bodies().map(|(id, _)| model.com_velocity(&model.initial, id).0.length());
+    let nodes = model.nodes.iter().map(|n| n.velocity(&model.initial).length());
+    let speed = bodies.chain(nodes).fold(0.0, f64::max);
     // size = speed·t + ½ g t², solved in the form that loses no digits.
     let g = model.gravity.length();
     let root = (speed * speed + 2.0 * g * size).sqrt();

@@ -1,5 +1,6 @@
 //! `stiction export`: recordings in the formats of other programs.
 
+use crate::damage::judge;
 use crate::failure::{Outcome, Result, error};
 use crate::output::print;
 use clap::{Args, ValueEnum};
@@ -13,7 +14,8 @@ use stiction_io::{export, page};
 Examples:
   stiction export out/recording.stic --to gltf                  an animation for Blender
   stiction export out/recording.stic --to vtu --out fields      for ParaView: open fields/recording.pvd
-  stiction export a.stic b.stic --to html --out compare.html    two runs side by side in one page")]
+  stiction export a.stic b.stic --to html --out compare.html    two runs side by side in one page
+Of a recording that is cut off or damaged, what is whole is written; the exit code is 1 then.")]
 pub struct ExportArgs {
     /// A recording; with `--to html` several, shown side by side
     #[arg(required = true)]
@@ -47,7 +49,7 @@ pub fn export(args: &ExportArgs) -> Result<Outcome> {
     if args.files.len() > 1 && args.to != Format::Html {
         return Err(error("this format holds one recording", "give one file, or use --to html"));
     }
-    let mut readers = Vec::new();
+    let mut readers: Vec<Reader> = Vec::new();
     for f in &args.files {
         readers.push(Reader::open(f)?);
     }
@@ -61,7 +63,7 @@ pub fn export(args: &ExportArgs) -> Result<Outcome> {
     };
     let out = args.out.clone().unwrap_or_else(|| file.with_extension(extension));
     let name = file.file_stem().map_or("recording".into(), |s| s.to_string_lossy().into_owned());
-    let reader = readers.swap_remove(0);
+    let reader = &mut readers[0];
     let what = match args.to {
         Format::Gltf => format!("{} frames", export::glb(reader, &out)?),
         Format::Obj => format!("{} files", export::obj_sequence(reader, &out)?),
@@ -75,5 +77,14 @@ pub fn export(args: &ExportArgs) -> Result<Outcome> {
             "open it in a browser".into()
         }
     };
-    print(&format!("wrote {}: {what}\n", out.display()))
+    print(&format!("wrote {}: {what}\n", out.display()))?;
+    let mut outcome = Outcome::Good;
+    for (file, reader) in args.files.iter().zip(&mut readers) {
+        // The page was written without looking at the frames.
+        reader.by_ref().for_each(drop);
+        if judge(file, reader) != Outcome::Good {
+            outcome = Outcome::Unsolved;
+        }
+    }
+    Ok(outcome)
 }

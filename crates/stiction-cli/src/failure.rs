@@ -1,6 +1,8 @@
 //! How a command ends, and errors that name what is wrong, where, and what to do.
 
+use crate::terminal::{Colours, clean};
 use miette::Report;
+use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -9,8 +11,10 @@ use std::process::ExitCode;
 pub enum Outcome {
     /// All as it should be: exit code 0.
     Good,
-    /// It ran, but a step did not converge or an acceptance failed: exit code 1.
+    /// It ran, but a step did not converge, an acceptance failed or a recording is damaged: exit code 1.
     Unsolved,
+    /// A signal asked it to end, and it ended in good order: exit code 128 and the number of the signal, as shells count.
+    Interrupted(u8),
 }
 
 impl From<Outcome> for ExitCode {
@@ -18,6 +22,7 @@ impl From<Outcome> for ExitCode {
         match o {
             Outcome::Good => ExitCode::SUCCESS,
             Outcome::Unsolved => ExitCode::from(1),
+            Outcome::Interrupted(signal) => ExitCode::from(128 + signal),
         }
     }
 }
@@ -49,7 +54,34 @@ pub fn install_handler() {
     }));
 }
 
+/// How a program ends; shows an error.
+pub fn exit_code(outcome: Result<Outcome>) -> ExitCode {
+    outcome.map_or_else(
+        |e| {
+            show(&e);
+            ExitCode::from(BAD_INPUT)
+        },
+        Into::into,
+    )
+}
+
 /// Prints an error to standard error.
 pub fn show(report: &Report) {
-    eprintln!("error: {report:?}");
+    say(&format!("error: {report:?}"));
+}
+
+/// Prints a remark to standard error.
+pub fn note(text: &str) {
+    say(&format!("note: {text}"));
+}
+
+/// Prints a line to standard error. Where that cannot be written nobody is left to hear of it, and the exit code still
+/// says how the command ended.
+pub fn say(line: &str) {
+    if cfg!(test) {
+        // Unit tests break thousands of runs off.
+        return;
+    }
+    let colours = if std::io::stderr().is_terminal() { Colours::Kept } else { Colours::Removed };
+    let _ = writeln!(std::io::stderr(), "{}", clean(line.trim_end_matches('\n'), colours));
 }

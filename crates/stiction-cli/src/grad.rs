@@ -2,15 +2,17 @@
 
 use crate::args::{SceneArgs, StepArgs};
 use crate::failure::{Outcome, Result, error};
+use crate::optimize::{MOST_STEPS, MOST_TAPE};
 use crate::output::print;
 use crate::table::{Paint, Table, number};
 use clap::Args;
 use serde_json::json;
 use stiction::coords::{BodyId, NodeId, SoftId};
 use stiction::diff::{Objective, Param, ParamSet, Term, check_grad};
+use stiction::kinematics::{Kinematics, Placement};
 use stiction::scene::{Model, Owner};
-use stiction::solvers::penalty::{Bdf, FrictionModel, System};
-use stiction::{State, Vec3};
+use stiction::steppers::penalty::{Bdf, FrictionModel, System};
+use stiction::{Scheme, SolverKind, State, Vec3};
 
 /// Arguments of `grad`.
 #[derive(Args)]
@@ -19,8 +21,9 @@ The objective is ½ Σ |x(T) − x(0)|² over the centres of all that moves. Con
 adjoint, from direct sensitivities and from central differences at their best step.
 
 Examples:
-  stiction grad bounce --steps 50
-  stiction grad my.toml --bdf2 --friction tanh --json")]
+  stiction grad box-on-plane --steps 50
+  stiction grad my.toml --bdf2 --friction tanh --json
+Of the exact solver, `stiction::diff::ExactMotion` has derivatives in Rust.")]
 pub struct GradArgs {
     #[command(flatten)]
     scene: SceneArgs,
@@ -75,14 +78,15 @@ struct Travel {
 }
 
 impl Objective for Travel {
-    fn terms(&self, model: &Model, step: usize, state: &State, out: &mut Vec<Term>) {
+    fn terms(&self, kin: Kinematics<'_>, step: usize, out: &mut Vec<Term>) {
         if step != self.steps {
             return;
         }
+        let initial = Placement::of(kin.model, &self.initial);
         for owner in &self.owners {
             for n in Vec3::AXES {
-                let start = Term::centre(model, &self.initial, *owner, n, 0.0, 1.0).value;
-                out.push(Term::centre(model, state, *owner, n, start, 1.0));
+                let start = Term::centre(initial.kinematics(kin.model), *owner, n, 0.0, 1.0).value;
+                out.push(Term::centre(kin, *owner, n, start, 1.0));
             }
         }
     }
@@ -127,9 +131,40 @@ const MOST: usize = 4;
 /// What counts as right, relative to the derivative.
 const RIGHT: f64 = 1e-6;
 
+/// Only smooth contacts are differentiated here, in their own discretisation.
+fn refuse_other_solvers(step: &StepArgs) -> Result<()> {
+    if let Some(kind) = step.solver.filter(|k| *k != SolverKind::Penalty) {
+        let remedy = match kind {
+            SolverKind::Exact => {
+                "leave --solver out; in Rust `stiction::diff::ExactMotion` differentiates motions of the exact solver"
+            }
+            _ => "leave --solver out: `grad` differentiates smooth contacts (penalty)",
+        };
+        return Err(error(format!("`grad` cannot differentiate the solver {}", kind.name()), remedy));
+    }
+    if step.scheme == Some(Scheme::Midpoint) {
+        let e = "`grad` has backward differences of order one or two, not the midpoint scheme";
+        return Err(error(e, "use --bdf2 for the second order, or leave --scheme out"));
+    }
+    Ok(())
+}
+
 /// Checks the derivatives of a scene.
 pub fn grad(args: &GradArgs) -> Result<Outcome> {
-    let prepared = args.scene.prepare(&args.step)?;
+    refuse_other_solvers(&args.step)?;
+    if args.steps as u64 > MOST_STEPS {
+        let e =
+            format!("--steps {}: a motion that is differentiated has at most {MOST_STEPS} steps", args.steps);
+        return Err(error(e, "shorten it, or take a larger --dt"));
+    }
+    let prepared = args.scene.prepare(&StepArgs { solver: None, scheme: None, ..args.step.clone() })?;
+    let tape = (args.steps as u64).saturating_mul(prepared.model.layout.nv() as u64);
+    if tape > MOST_TAPE {
+        let e =
+            format!("{} steps of {} unknowns are too long a tape", args.steps, prepared.model.layout.nv());
+        return Err(error(e, format!("their product is at most {MOST_TAPE}: take fewer --steps")));
+    }
+    args.step.start_threads()?;
     let mut settings = prepared.loaded.settings.penalty.settings(&prepared.model);
     if args.bdf2 {
         settings.scheme = Bdf::Two;
@@ -137,6 +172,7 @@ pub fn grad(args: &GradArgs) -> Result<Outcome> {
     settings.friction = args.friction.unwrap_or(settings.friction);
     settings.stiffness = args.stiffness.unwrap_or(settings.stiffness);
     settings.tolerance = args.step.tol.unwrap_or(settings.tolerance);
+    settings.max_iterations = args.step.max_iter.unwrap_or(settings.max_iterations);
     let remedy = "change the scene, or choose another one";
     let mut system =
         System::new(prepared.model.clone(), settings, prepared.loaded.dt).map_err(|e| error(e, remedy))?;

@@ -1,7 +1,8 @@
 //! `stiction movie`: a recording as a film, drawn frame by frame by the page in a Chromium without a window.
 
-use crate::args::{SceneArgs, StepArgs, positive};
+use crate::args::{SceneArgs, StepArgs, positive, time_span};
 use crate::browser::{self, Browser};
+use crate::damage::{Looked, look_through};
 use crate::failure::{Outcome, Result, error};
 use crate::output::{check_target, print};
 use crate::progress;
@@ -9,7 +10,7 @@ use crate::record::{Until, record};
 use clap::Args;
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use stiction_io::{page, recording::Reader};
+use stiction_io::page;
 
 mod camera;
 mod sink;
@@ -40,7 +41,7 @@ pub struct MovieArgs {
     from: f64,
 
     /// Last moment to show [s]; the end by default
-    #[arg(long, value_name = "S", value_parser = positive)]
+    #[arg(long, value_name = "S", value_parser = time_span)]
     until: Option<f64>,
 
     /// Seconds of simulation per second of film
@@ -85,14 +86,18 @@ pub fn movie(args: &MovieArgs) -> Result<Outcome> {
             return Err(error(what, "end the name in .webm or .gif"));
         }
     };
+    let path = Path::new(&args.scene.scene);
+    let is_recording = path.extension().is_some_and(|e| e == "stic");
+    if is_recording {
+        args.scene.refuse_changes(&args.step, path)?;
+    }
     check_target(&args.out)?;
     let browser = Browser::find()?;
     let rate = args.rate.unwrap_or(if kind == Kind::WebM { 30.0 } else { 15.0 });
     if rate > 100.0 {
         return Err(error("films have at most 100 pictures per second", "choose a lower --rate"));
     }
-    let path = Path::new(&args.scene.scene);
-    let recording = if path.extension().is_some_and(|e| e == "stic") {
+    let recording = if is_recording {
         path.to_path_buf()
     } else {
         args.step.start_threads()?;
@@ -102,7 +107,7 @@ pub fn movie(args: &MovieArgs) -> Result<Outcome> {
         record(&args.scene, &args.step, until, (rate / args.speed).max(60.0), &file, &bar)?;
         file
     };
-    let last = Reader::open(&recording)?.last().map_or(0.0, |f| f.t);
+    let Looked { last, outcome } = look_through(&recording)?;
     let until = args.until.unwrap_or(last).min(last);
     if !(0.0..=until).contains(&args.from) {
         return Err(error(
@@ -134,5 +139,6 @@ pub fn movie(args: &MovieArgs) -> Result<Outcome> {
     bar.finish_and_clear();
     crate::output::write_bytes(&args.out, &bytes)?;
     let size = crate::table::number(bytes.len() as f64 / 1e6);
-    print(&format!("wrote {}: {pictures} pictures of {width}x{height}, {size} MB\n", args.out.display()))
+    print(&format!("wrote {}: {pictures} pictures of {width}x{height}, {size} MB\n", args.out.display()))?;
+    Ok(outcome)
 }

@@ -1,16 +1,11 @@
 //! `stiction optimize`: fits numbers of a scene so that its motion does what a task asks for.
 
 mod aim;
-mod built_in;
-pub mod hands;
-mod job;
-pub mod problem;
-pub mod robot;
-mod space;
+pub mod job;
+pub mod space;
 mod synthetic;
-mod task;
-pub mod thrower;
-mod view;
+pub mod task;
+pub mod view;
 
 use crate::failure::{Outcome, Result, error};
 use crate::output::{OutputDir, csv_line, csv_number, print};
@@ -21,6 +16,7 @@ use job::{Found, Job};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use stiction::diff::optimize::End;
+use stiction_io::read;
 use task::Task;
 
 /// Arguments of `optimize`.
@@ -34,12 +30,12 @@ Examples:
   stiction optimize my-task.toml --out results
   stiction optimize my-task.toml --resume results/fitted.json")]
 pub struct OptimizeArgs {
-    /// A built-in task (throw, line, hit, stop, foam, drag, land, mocap, depth, sheet, walk, controller) or a .toml file
+    /// A built-in task (throw, line, hit, stop, foam, drag, land, mocap, depth) or a .toml file
     #[arg(required_unless_present = "example")]
     task: Option<String>,
 
     /// Print the built-in task `throw` as an example
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["task", "resume", "out", "json"])]
     example: bool,
 
     /// Start from the values of an earlier fit
@@ -70,8 +66,23 @@ const BUILT_IN: [(&str, &str); 9] = [
     ("depth", include_str!("../tasks/depth.toml")),
 ];
 
-/// Built-in tasks that no file can say: many hands and motors, and a network.
-const MADE: [&str; 3] = ["sheet", "walk", "controller"];
+/// Steps of a motion that is differentiated, at most: its whole tape is kept.
+pub const MOST_STEPS: u64 = 100_000;
+
+/// Numbers of states that a tape may hold: steps times unknowns.
+pub const MOST_TAPE: u64 = 50_000_000;
+
+/// Runs of one search at most, and starts of it.
+const MOST_RUNS: u64 = 10_000_000;
+
+/// Bytes of a task file, a fit or a table of measurements at most.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// Whether a built-in task has this name.
+#[cfg(test)]
+pub fn is_task(name: &str) -> bool {
+    BUILT_IN.iter().any(|t| t.0 == name)
+}
 
 /// Runs a task.
 pub fn optimize(args: &OptimizeArgs) -> Result<Outcome> {
@@ -79,17 +90,7 @@ pub fn optimize(args: &OptimizeArgs) -> Result<Outcome> {
         return print(THROW);
     }
     let name = args.task.as_deref().unwrap_or_default();
-    let resume = args.resume.as_deref();
-    let job = match name {
-        "sheet" => built_in::sheet(resume)?,
-        "walk" => built_in::walk(resume)?,
-        "controller" if resume.is_some() => {
-            return Err(error("`controller` cannot be resumed", "leave `--resume` out"));
-        }
-        "controller" => return built_in::controller(args.out.as_deref(), args.json),
-        _ => read(name, resume)?,
-    };
-    fit(args, name, job)
+    fit(name, read(name, args.resume.as_deref())?, args.out.as_deref(), args.json)
 }
 
 /// The task of a file or of a built-in name.
@@ -98,10 +99,15 @@ fn read(name: &str, resume: Option<&Path>) -> Result<Job> {
     let (text, folder) = match built_in {
         Some((_, text)) => (text.to_string(), PathBuf::new()),
         None => {
-            let names: Vec<&str> = BUILT_IN.iter().map(|t| t.0).chain(MADE).collect();
+            let names: Vec<&str> = BUILT_IN.iter().map(|t| t.0).collect();
             let remedy =
                 format!("give the path of a task, or the name of a built-in one: {}", names.join(", "));
-            let text = std::fs::read_to_string(name).map_err(|e| error(format!("{name}: {e}"), remedy))?;
+            let path = Path::new(name);
+            let text =
+                read::text(path, MOST_BYTES, "move its tables to files of their own").map_err(|e| {
+                    // What is no path is most likely a misspelt name.
+                    if path.exists() { e.into() } else { error(e, remedy) }
+                })?;
             (text, Path::new(name).parent().map(Path::to_path_buf).unwrap_or_default())
         }
     };
@@ -110,9 +116,10 @@ fn read(name: &str, resume: Option<&Path>) -> Result<Job> {
     task.ready(&folder, resume)
 }
 
-fn fit(args: &OptimizeArgs, name: &str, mut job: Job) -> Result<Outcome> {
+/// Runs a job and reports what it found; with `out`, files go into that folder.
+pub fn fit(name: &str, mut job: Job, out: Option<&Path>, as_json: bool) -> Result<Outcome> {
     let found = job.run()?;
-    let dir = match &args.out {
+    let dir = match out {
         Some(dir) => {
             let mut dir = OutputDir::create(dir)?;
             let values = (&job.space.values(&found.start)[..], &job.space.values(&found.minimum.x)[..]);
@@ -137,11 +144,11 @@ fn fit(args: &OptimizeArgs, name: &str, mut job: Job) -> Result<Outcome> {
             "{remark}; {n} motions broke off and count as infinitely bad: narrow the bounds or soften contacts"
         );
     }
-    report(args, dir, name, &job, &found, &remark)
+    report(as_json, dir, name, &job, &found, &remark)
 }
 
 fn report(
-    args: &OptimizeArgs,
+    as_json: bool,
     out: Option<OutputDir>,
     name: &str,
     job: &Job,
@@ -175,7 +182,7 @@ fn report(
         out.write("convergence.svg", &plot.to_svg())?;
         out.finish()?;
     }
-    if args.json {
+    if as_json {
         print(&format!("{all:#}\n"))?;
     } else {
         let paint = Paint::for_stdout();

@@ -1,27 +1,65 @@
 //! An output folder whose files appear complete or not at all.
 //!
-//! Files are written as `NAME.part` and renamed together at the end; what an error leaves behind is removed again,
-//! the folder included if it was made here.
+//! Files are written as `NAME.part` and renamed together at the end. Where the work breaks off, files that are whole stay
+//! under names like `report.unfinished.csv`, and once [`OutputDir::keep`] was called, so does what is readable of the
+//! others; the rest is removed again, the folder included if it was made here. Results of earlier runs are never touched
+//! by one that breaks off.
 
-use crate::failure::{Outcome, Result, error, unwritable};
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+pub mod disk;
+mod lock;
+
+use crate::failure::{Outcome, Result, error, note, unwritable};
+use crate::table::Paint;
+use crate::terminal::{Colours, clean};
+use disk::Disk;
+use lock::Lock;
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use stiction_io::recording::Reader;
 
-/// A folder that is being filled.
+/// The lock of a folder.
+const LOCK: &str = ".stiction.lock";
+
+/// A folder that is being filled, by this process alone.
 pub struct OutputDir {
     dir: PathBuf,
     /// The outermost folder that did not exist before.
     made: Option<PathBuf>,
-    names: Vec<String>,
+    files: Vec<Part>,
+    /// Parts of files are worth keeping.
+    keep: bool,
+    /// `None` only while it is dropped.
+    lock: Option<Arc<Lock>>,
+}
+
+/// A file that has not got its name yet.
+struct Part {
+    name: String,
+    whole: bool,
 }
 
 impl OutputDir {
-    /// Makes the folder where it does not exist and checks that files can be made in it.
+    /// Makes the folder where it does not exist, checks that files can be made in it, and refuses one that another
+    /// process is filling.
     pub fn create(dir: &Path) -> Result<OutputDir> {
+        OutputDir::locked(dir, LOCK, dir)
+    }
+
+    /// The folder of a single file, which other processes may fill with other files.
+    pub fn of_file(path: &Path) -> Result<OutputDir> {
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let name = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
+        OutputDir::locked(folder, &format!(".{name}.lock"), path)
+    }
+
+    fn locked(dir: &Path, lock: &str, what: &Path) -> Result<OutputDir> {
         let made = dir.ancestors().take_while(|a| !a.as_os_str().is_empty() && !a.exists()).last();
-        let out = OutputDir { dir: dir.into(), made: made.map(Into::into), names: Vec::new() };
+        let made = made.map(Into::into);
+        let mut out = OutputDir { dir: dir.into(), made, files: Vec::new(), keep: false, lock: None };
         fs::create_dir_all(dir).map_err(|e| unwritable(dir, &e))?;
+        out.lock = Some(lock::take(dir, lock, what)?);
         Ok(out)
     }
 
@@ -30,41 +68,62 @@ impl OutputDir {
         &self.dir
     }
 
+    /// From now on, what is readable of unfinished files is kept too.
+    pub fn keep(&mut self) {
+        self.keep = true;
+    }
+
     /// Where to write the file `name` until [`finish`](OutputDir::finish) gives it that name, which must be free for
     /// a file: better to hear of it before a long run than after.
     pub fn part(&mut self, name: &str) -> Result<PathBuf> {
         not_a_folder(&self.dir.join(name))?;
-        self.names.push(name.into());
-        Ok(self.part_path(name))
+        let part = self.part_path(name);
+        if part.exists() || part.is_symlink() {
+            // What a run that was killed left, or a link that would lead the writing elsewhere.
+            fs::remove_file(&part).map_err(|e| unwritable(&part, &e))?;
+        }
+        self.files.push(Part { name: name.into(), whole: false });
+        Ok(part)
+    }
+
+    /// Opens a file that gets its name at the end.
+    pub fn open(&mut self, name: &str) -> Result<Disk> {
+        let path = self.part(name)?;
+        Disk::create(&path).map_err(|e| unwritable(&path, &e))
     }
 
     /// A buffered file that gets its name at the end.
     pub fn file(&mut self, name: &str) -> Result<OutputFile> {
-        let path = self.part(name)?;
-        let file = File::create(&path).map_err(|e| unwritable(&path, &e))?;
-        Ok(OutputFile { file: BufWriter::new(file), path })
+        Ok(OutputFile { file: BufWriter::new(self.open(name)?), path: self.part_path(name) })
     }
 
     /// Writes a whole file that gets its name at the end.
     pub fn write(&mut self, name: &str, content: &str) -> Result<()> {
         let mut f = self.file(name)?;
         f.put(content)?;
-        f.close()
+        f.close()?;
+        self.is_whole(name);
+        Ok(())
+    }
+
+    /// The file is complete, and is kept even if others fail.
+    pub fn is_whole(&mut self, name: &str) {
+        self.files.iter_mut().filter(|f| f.name == name).for_each(|f| f.whole = true);
     }
 
     /// Gives every file its name, or none of them.
     pub fn finish(mut self) -> Result<()> {
-        for (i, name) in self.names.iter().enumerate() {
-            let to = self.dir.join(name);
-            if let Err(e) = fs::rename(self.part_path(name), &to) {
-                for done in &self.names[..i] {
+        for (i, file) in self.files.iter().enumerate() {
+            let to = self.dir.join(&file.name);
+            if let Err(e) = fs::rename(self.part_path(&file.name), &to) {
+                for done in &self.files[..i] {
                     // The error that matters is the first one.
-                    let _ = fs::remove_file(self.dir.join(done));
+                    let _ = fs::rename(self.dir.join(&done.name), self.part_path(&done.name));
                 }
                 return Err(unwritable(&to, &e));
             }
         }
-        self.names.clear();
+        self.files.clear();
         self.made = None;
         Ok(())
     }
@@ -73,14 +132,70 @@ impl OutputDir {
     pub fn part_path(&self, name: &str) -> PathBuf {
         self.dir.join(format!("{name}.part"))
     }
+
+    /// Keeps a file of work that broke off; `None` where there is nothing worth keeping.
+    fn rescue(&self, file: &Part) -> Option<String> {
+        let part = self.part_path(&file.name);
+        let (stem, ending) = file.name.rsplit_once('.')?;
+        if !file.whole {
+            match ending {
+                "csv" if self.keep => cut_to_lines(&part, "").ok()?,
+                "json" if self.keep => cut_to_lines(&part, "\n]\n").ok()?,
+                // One whose header is torn cannot be read at all.
+                "stic" if self.keep => drop(Reader::open(&part).ok()?),
+                _ => return None,
+            }
+        }
+        if fs::metadata(&part).ok()?.len() == 0 {
+            return None;
+        }
+        let name = format!("{stem}.unfinished.{ending}");
+        fs::rename(&part, self.dir.join(&name)).ok()?;
+        Some(if file.whole { format!("{name} (whole)") } else { name })
+    }
+}
+
+/// Cuts a text after its last whole line. A list in JSON loses the comma there and gets its `end`.
+fn cut_to_lines(path: &Path, end: &str) -> std::io::Result<()> {
+    const PIECE: u64 = 1 << 16;
+    let mut file = OpenOptions::new().read(true).write(true).open(path)?;
+    let mut upto = file.metadata()?.len();
+    let mut kept = 0;
+    while upto > 0 && kept == 0 {
+        let from = upto.saturating_sub(PIECE);
+        let mut piece = vec![0; (upto - from) as usize];
+        file.seek(SeekFrom::Start(from))?;
+        file.read_exact(&mut piece)?;
+        if let Some(at) = piece.iter().rposition(|b| *b == b'\n') {
+            let comma = usize::from(!end.is_empty() && at > 0 && piece[at - 1] == b',');
+            kept = from + at as u64 + 1 - if end.is_empty() { 0 } else { 1 + comma as u64 };
+        }
+        upto = from;
+    }
+    file.set_len(kept)?;
+    if kept > 0 {
+        file.seek(SeekFrom::Start(kept))?;
+        file.write_all(end.as_bytes())?;
+    }
+    Ok(())
 }
 
 impl Drop for OutputDir {
     fn drop(&mut self) {
-        for name in &self.names {
-            // The file may not exist yet, and nothing better can be done about one that stays.
-            let _ = fs::remove_file(self.part_path(name));
+        let kept: Vec<String> = self.files.iter().filter_map(|f| self.rescue(f)).collect();
+        for file in &self.files {
+            // The file may not exist any more, and nothing better can be done about one that stays.
+            let _ = fs::remove_file(self.part_path(&file.name));
         }
+        if !kept.is_empty() {
+            note(&format!(
+                "what was written until then is kept in {}: {}",
+                self.dir.display(),
+                kept.join(", ")
+            ));
+        }
+        // The lock is a file in the folder.
+        self.lock = None;
         if let Some(made) = &self.made {
             // Only empty folders go: upwards from the innermost to the one that was made first.
             for folder in self.dir.ancestors() {
@@ -94,7 +209,7 @@ impl Drop for OutputDir {
 
 /// A buffered file of an [`OutputDir`].
 pub struct OutputFile {
-    file: BufWriter<File>,
+    file: BufWriter<Disk>,
     path: PathBuf,
 }
 
@@ -104,16 +219,17 @@ impl OutputFile {
         self.file.write_all(text.as_bytes()).map_err(|e| unwritable(&self.path, &e))
     }
 
-    /// Writes out what is buffered.
-    pub fn close(mut self) -> Result<()> {
+    /// Writes out what is buffered; nothing may follow.
+    pub fn close(&mut self) -> Result<()> {
         self.file.flush().map_err(|e| unwritable(&self.path, &e))
     }
 }
 
 /// Prints to standard output; a reader that went away (`| head`) is no error.
 pub fn print(text: &str) -> Result<Outcome> {
+    let colours = if Paint::for_stdout().is_on() { Colours::Kept } else { Colours::Removed };
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(clean(text, colours).as_bytes()).and_then(|()| out.flush()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(error(format!("standard output cannot be written: {e}"), "check where it is sent to"))
         }
@@ -137,8 +253,9 @@ fn not_a_folder(path: &Path) -> Result<()> {
 }
 
 fn part_beside(path: &Path) -> PathBuf {
+    // Two processes that write one file must not write into one part.
     let mut part = path.as_os_str().to_owned();
-    part.push(".part");
+    part.push(format!(".{}.part", std::process::id()));
     part.into()
 }
 
@@ -201,12 +318,47 @@ mod tests {
     }
 
     #[test]
-    fn an_unfinished_folder_leaves_nothing() {
+    fn an_unfinished_folder_keeps_what_is_whole_and_nothing_else() {
         let dir = fresh("drop");
         let mut out = OutputDir::create(&dir.join("deep/er")).unwrap();
-        out.write("a.txt", "1").unwrap();
+        out.file("a.csv").unwrap().put("x,y\n1,").unwrap();
         drop(out);
-        assert!(!dir.exists());
+        assert!(!dir.exists(), "nothing was whole");
+        let mut out = OutputDir::create(&dir.join("deep/er")).unwrap();
+        out.file("a.csv").unwrap().put("x,y\n1,").unwrap();
+        out.write("b.svg", "whole").unwrap();
+        drop(out);
+        assert_eq!(names(&dir.join("deep/er")), ["b.unfinished.svg"]);
+        fs::remove_dir_all(dir).unwrap();
+    }
+
+    #[test]
+    fn work_that_began_keeps_whole_rows() {
+        let dir = fresh("rows");
+        let mut out = OutputDir::create(&dir).unwrap();
+        let long = "z".repeat(200_000);
+        out.file("a.csv").unwrap().put("x,y\n1,2\n3").unwrap();
+        out.file("b.json").unwrap().put(&format!("[\n{{}},\n{{}},\n{{\"a\": \"{long}")).unwrap();
+        out.file("c.json").unwrap().put("[\n{\"a").unwrap();
+        out.file("d.csv").unwrap().put("no line is whole").unwrap();
+        out.file("e.html").unwrap().put("half a page\n").unwrap();
+        out.keep();
+        drop(out);
+        assert_eq!(names(&dir), ["a.unfinished.csv", "b.unfinished.json", "c.unfinished.json"]);
+        let text = |name: &str| fs::read_to_string(dir.join(name)).unwrap();
+        assert_eq!(text("a.unfinished.csv"), "x,y\n1,2\n");
+        for (name, rows) in [("b.unfinished.json", 2), ("c.unfinished.json", 0)] {
+            let list: serde_json::Value = serde_json::from_str(&text(name)).unwrap();
+            assert_eq!(list.as_array().unwrap().len(), rows, "{name}");
+        }
+        fs::remove_dir_all(dir).unwrap();
+    }
+
+    fn names(dir: &Path) -> Vec<String> {
+        let entries = fs::read_dir(dir).unwrap();
+        let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
     }
 
     #[test]
@@ -218,8 +370,7 @@ mod tests {
         fs::create_dir(dir.join("b.txt")).unwrap();
         assert!(out.file("b.txt").is_err());
         assert!(out.finish().is_err());
-        let left: Vec<_> = fs::read_dir(&dir).unwrap().map(|e| e.unwrap().file_name()).collect();
-        assert_eq!(left, ["b.txt"]);
+        assert_eq!(names(&dir), ["a.unfinished.txt", "b.txt", "b.unfinished.txt"]);
         fs::remove_dir_all(dir).unwrap();
     }
 

@@ -1,11 +1,12 @@
 //! `stiction picture`: a recording as a PNG file, drawn by the page in a Chromium without a window.
 
 use crate::browser::{self, Browser};
+use crate::damage::look_through;
 use crate::failure::{Outcome, Result, error, unwritable};
 use crate::output::{check_target, print};
 use clap::Args;
 use std::path::{Path, PathBuf};
-use stiction_io::{page, recording::Reader};
+use stiction_io::page;
 
 /// Arguments of `picture`.
 #[derive(Args)]
@@ -45,14 +46,15 @@ pub struct PictureArgs {
 
 /// Draws a picture.
 pub fn picture(args: &PictureArgs) -> Result<Outcome> {
-    let last = Reader::open(&args.recording)?.last().map_or(0.0, |f| f.t);
+    let looked = look_through(&args.recording)?;
     check_target(&args.out)?;
     let browser = Browser::find()?;
     let theme = if args.dark { "dark" } else { "light" };
     let ui = u8::from(args.plots);
-    let hash = format!("t={}&by={}&theme={theme}&ui={ui}", args.time.unwrap_or(last), args.by);
+    let hash = format!("t={}&by={}&theme={theme}&ui={ui}", args.time.unwrap_or(looked.last), args.by);
     draw(&browser, &args.recording, &hash, args.size, &args.out)?;
-    print(&format!("wrote {}\n", args.out.display()))
+    print(&format!("wrote {}\n", args.out.display()))?;
+    Ok(looked.outcome)
 }
 
 /// Opens the page of a recording with `hash` behind its address, and writes what it shows as a PNG file.

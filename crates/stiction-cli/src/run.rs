@@ -1,8 +1,9 @@
 //! `stiction run`: simulate a scene, write its report, and say how exact the answer is.
 
-use crate::args::{Prepared, SceneArgs, StepArgs, count, law, other_law, positive};
+use crate::args::{Prepared, SceneArgs, StepArgs, count, law, other_law, positive, time_span};
 use crate::clock::Stopwatch;
-use crate::failure::{Outcome, Result};
+use crate::failure::{Outcome, Result, error, note, say};
+use crate::interrupt::Interrupt;
 use crate::output::print;
 use crate::progress;
 use crate::record::about;
@@ -12,7 +13,8 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::time::Instant;
-use stiction::solvers::{cond, cr, exact};
+use stiction::papers::{cond, cr};
+use stiction::solvers::exact;
 use stiction::{SimSettings, Simulation, SolverKind, Status, StepError};
 
 mod contacts;
@@ -30,7 +32,7 @@ Examples:
   stiction run heavy-stack
   stiction run arch --time 2 --json
   stiction run my.toml --set gravity=[0,0,-1.62] --dt 0.001 --out moon
-  stiction run pile --solver pgs --max-iter 50 --dump-problem hard")]
+  stiction run wall --solver pgs --max-iter 50 --dump-problem hard")]
 pub struct RunArgs {
     #[command(flatten)]
     scene: SceneArgs,
@@ -39,7 +41,7 @@ pub struct RunArgs {
     step: StepArgs,
 
     /// How long to simulate [s]; the scene has its own
-    #[arg(long, value_name = "S", value_parser = positive, allow_hyphen_values = true, conflicts_with = "steps")]
+    #[arg(long, value_name = "S", value_parser = time_span, allow_hyphen_values = true, conflicts_with = "steps")]
     time: Option<f64>,
 
     /// How many steps to take
@@ -51,7 +53,8 @@ pub struct RunArgs {
     out: Option<PathBuf>,
 
     /// Frames of the recording per second of simulation; a number above 1/dt records every step
-    #[arg(long, value_name = "HZ", value_parser = positive, allow_hyphen_values = true, default_value_t = DEFAULT_RATE)]
+    #[arg(long, value_name = "HZ", value_parser = positive, allow_hyphen_values = true, default_value_t = DEFAULT_RATE,
+        requires = "out")]
     record_rate: f64,
 
     /// Write every contact of every step to this file (.csv or .json): bodies, features, point, normal, gap, force on
@@ -77,30 +80,42 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         .unwrap_or_else(|| step_count(args.time.unwrap_or(prepared.loaded.duration), prepared.loaded.dt));
     let Prepared { loaded, model, name } = prepared;
     let settings = loaded.settings;
+    if args.dump_problem.is_some() && !settings.solver.solves_problems() {
+        return Err(error(
+            format!("--dump-problem: steps of `{}` solve no contact problem", settings.solver.name()),
+            "leave it out, or choose another solver",
+        ));
+    }
     let about = about(&name, &loaded.title, loaded.dt, &settings);
     let mut files =
         args.out.as_deref().map(|dir| RunFiles::create(dir, &model, args.record_rate, about)).transpose()?;
     let mut contacts = args.contacts.as_deref().map(ContactFile::create).transpose()?;
     let mut dump = args.dump_problem.as_deref().map(ProblemDump::create).transpose()?;
     for w in &model.warnings {
-        eprintln!("note: {w}");
+        note(w);
     }
 
     let mut sim = Simulation::new(model, settings);
     let mut summary = Summary::default();
-    let mut energies = Energies::new(sim.energy());
+    let mut energy = sim.energy();
+    let mut energies = Energies::new(energy);
     let mut broken: Option<StepError> = None;
     let bar = progress::bar(steps, "steps");
     if let Some(f) = &mut files {
         f.start(&sim)?;
     }
     let mut writing = 0.0;
+    let interrupt = Interrupt::listen();
     let watch = Stopwatch::start();
     for _ in 0..steps {
+        if interrupt.signal().is_some() {
+            break;
+        }
         match sim.step(loaded.dt) {
             Ok(report) => {
                 summary.add(report);
-                energies.add(report.energy);
+                energy = sim.energy();
+                energies.add(energy);
             }
             Err(e) => {
                 broken = Some(e);
@@ -108,11 +123,11 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
             }
         }
         if summary.first_failed == Some(sim.report().step) {
-            bar.suspend(|| eprintln!("note: {}", failure_note(&sim)));
+            bar.suspend(|| note(&failure_note(&sim)));
         }
         if let Some(f) = &mut files {
             let start = Instant::now();
-            f.add(&sim)?;
+            f.add(&sim, energy)?;
             writing += start.elapsed().as_secs_f64();
         }
         if let Some(c) = &mut contacts {
@@ -127,6 +142,8 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         bar.inc(1);
     }
     let took = watch.elapsed();
+    // One that comes with the last step interrupts nothing.
+    let interrupted = interrupt.signal().filter(|_| summary.steps < steps && broken.is_none());
     bar.finish_and_clear();
     let start = Instant::now();
     let sizes = files.map(|f| f.finish(&sim)).transpose()?;
@@ -137,9 +154,16 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     let dumped = dump.map_or(0, ProblemDump::finish);
 
     let sim_seconds = summary.steps as f64 * loaded.dt;
-    let outcome = if summary.failed > 0 || broken.is_some() { Outcome::Unsolved } else { Outcome::Good };
+    let outcome = match interrupted {
+        Some((signal, _)) => Outcome::Interrupted(signal),
+        None if summary.failed > 0 || broken.is_some() => Outcome::Unsolved,
+        None => Outcome::Good,
+    };
+    if let Some((_, name)) = interrupted {
+        note(&format!("interrupted by {name} after {} of {steps} steps; the files end there", summary.steps));
+    }
     if let Some(e) = &broken {
-        eprintln!("error: the run stopped in step {} of {steps}: {e}", summary.steps + 1);
+        say(&format!("error: the run stopped in step {} of {steps}: {e}", summary.steps + 1));
     }
     if args.json {
         let mut map = Map::new();
@@ -162,6 +186,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
             map.insert("files".into(), files);
         }
         map.insert("error".into(), json!(broken.as_ref().map(|e| e.to_string())));
+        map.insert("interrupted".into(), json!(interrupted.map(|(_, name)| name)));
         print(&format!("{}\n", Value::Object(map)))?;
         return Ok(outcome);
     }
@@ -198,6 +223,9 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         table.row([s.name.clone(), shown.join("  ")]);
     }
     let mut text = format!("{}\n{}", paint.bold(&format!("{name}: {}", loaded.title)), table.render());
+    if let Some((_, name)) = interrupted {
+        text += &paint.bad(&format!("interrupted by {name} after {} of {steps} steps\n", summary.steps));
+    }
     text += &verdict(&summary, broken.is_some(), settings.solver, paint);
     match &args.dump_problem {
         Some(dir) if dumped > 0 => text += &format!("wrote {}: {dumped} of their problems\n", dir.display()),

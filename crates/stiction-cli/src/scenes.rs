@@ -19,7 +19,7 @@ pub struct ScenesArgs {
     json: bool,
 
     /// Print the scene file of this built-in scene, as a start for your own
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "json")]
     show: Option<String>,
 
     /// Run every scene and write a page with a picture, description, command and residuals of each

@@ -64,7 +64,7 @@ pub fn solve(args: &SolveArgs) -> Result<Outcome> {
     let mut r = vec![Vec3::ZERO; p.contacts()];
     let mut records: Vec<TraceRecord> = Vec::new();
     let watch = Stopwatch::start();
-    let report = if args.trace.is_some() {
+    let mut report = if args.trace.is_some() {
         solve_local(args.solver, &settings, p, &mut r, &mut records)?
     } else {
         solve_local(args.solver, &settings, p, &mut r, &mut ())?
@@ -83,6 +83,7 @@ pub fn solve(args: &SolveArgs) -> Result<Outcome> {
             }
         })?;
     }
+    report.status = report.status.judged(bears_out(p, &r, &u, args.solver));
     let solved = report.status.is_solved();
     let outcome = if solved { Outcome::Good } else { Outcome::Unsolved };
 
@@ -137,8 +138,9 @@ fn solve_local(
     r: &mut [Vec3],
     trace: &mut dyn Trace,
 ) -> Result<SolveReport> {
-    use solvers::newton::{NewtonSettings, NonsmoothNewton};
-    use solvers::{apgd::Apgd, cr, cr::ConjugateResidual, exact, exact::Exact, pgs::Pgs};
+    use solvers::{exact, exact::Exact, pgs::Pgs};
+    use stiction::papers::nsn::solve::{NewtonSettings, NonsmoothNewton};
+    use stiction::papers::{apgd::Apgd, cr, cr::ConjugateResidual};
     Ok(match kind {
         SolverKind::Exact | SolverKind::Auto => {
             Exact::new(exact::Settings::default().with(settings)).solve_local(p, r, trace)
@@ -182,6 +184,21 @@ fn natural_relative(p: &LocalProblem, r: &[Vec3], u: &[Vec3]) -> f64 {
     let norm = |x: &[Vec3]| x.iter().map(|v| v.length_squared()).sum::<f64>().sqrt();
     let map: Vec<Vec3> = (0..p.contacts()).map(|c| p.law[c].natural_map(r[c], u[c], 1.0)).collect();
     crate::summary::ratio(norm(&map), norm(&p.q).max(norm(r)).max(norm(u)))
+}
+
+/// The natural map [m/s] of a solved answer is below this share of the largest free velocity, whatever its solver stopped on.
+const SOLVED: f64 = 1e-2;
+
+/// False where the residual contradicts that the answer is solved. The scale comes from the data alone.
+fn bears_out(p: &LocalProblem, r: &[Vec3], u: &[Vec3], solver: SolverKind) -> bool {
+    let free = p.q.iter().map(|q| q.length()).fold(0.0, f64::max);
+    let holds = |c: usize| {
+        let w = p.get(c, c);
+        let g = ((w.x_axis.x + w.y_axis.y + w.z_axis.z) / 3.0).max(f64::MIN_POSITIVE);
+        let map = g * p.law[c].natural_map(r[c], u[c], g).length();
+        map.is_finite() && (map <= SOLVED * free || !solver.solves_coulomb())
+    };
+    (0..p.contacts()).all(holds)
 }
 
 fn trace_csv(records: &[TraceRecord]) -> String {

@@ -4,7 +4,7 @@ use crate::clock::Elapsed;
 use crate::table::{Paint, Table, duration, number};
 use serde_json::{Map, Value, json};
 use stiction::contact::Residuals;
-use stiction::sim::{Energy, StageTimes};
+use stiction::steppers::{Energy, StageTimes};
 use stiction::{Status, StepReport};
 
 /// Mean and maximum of a count.

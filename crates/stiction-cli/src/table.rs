@@ -14,6 +14,11 @@ impl Paint {
         Paint(std::io::stdout().is_terminal() && !refused && !dumb)
     }
 
+    /// Whether anything is coloured.
+    pub fn is_on(self) -> bool {
+        self.0
+    }
+
     fn wrap(self, code: &str, text: &str) -> String {
         if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
     }

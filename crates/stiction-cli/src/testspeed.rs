@@ -2,7 +2,8 @@
 
 use crate::args::{SceneArgs, StepArgs, count, law};
 use crate::clock::Stopwatch;
-use crate::failure::{Outcome, Result};
+use crate::failure::{Outcome, Result, note, say};
+use crate::interrupt::Interrupt;
 use crate::output::print;
 use crate::progress;
 use crate::summary::{Summary, ratio, took_line};
@@ -15,7 +16,7 @@ use stiction::{Simulation, StepError};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  stiction testspeed pile
+  stiction testspeed wall
   stiction testspeed heavy-stack --steps 2000 --threads 1 --json")]
 pub struct TestspeedArgs {
     #[command(flatten)]
@@ -44,9 +45,9 @@ pub fn testspeed(args: &TestspeedArgs) -> Result<Outcome> {
     let threads = args.step.start_threads()?;
     let loaded = prepared.loaded;
     let mut sim = Simulation::new(prepared.model, loaded.settings);
-    let bar = progress::bar(args.warmup + args.steps, "steps");
+    let bar = progress::bar(args.warmup.saturating_add(args.steps), "steps");
     let stopped = |e: StepError, step: u64| {
-        eprintln!("error: the run stopped after {step} steps: {e}");
+        say(&format!("error: the run stopped after {step} steps: {e}"));
         Ok(Outcome::Unsolved)
     };
     for k in 0..args.warmup {
@@ -56,8 +57,12 @@ pub fn testspeed(args: &TestspeedArgs) -> Result<Outcome> {
         bar.inc(1);
     }
     let mut summary = Summary::default();
+    let interrupt = Interrupt::listen();
     let watch = Stopwatch::start();
     for k in 0..args.steps {
+        if interrupt.signal().is_some() {
+            break;
+        }
         match sim.step(loaded.dt) {
             Ok(report) => summary.add(report),
             Err(e) => return stopped(e, args.warmup + k),
@@ -66,19 +71,28 @@ pub fn testspeed(args: &TestspeedArgs) -> Result<Outcome> {
     }
     let took = watch.elapsed();
     bar.finish_and_clear();
+    let interrupted = interrupt.signal().filter(|_| summary.steps < args.steps);
+    if let Some((_, name)) = interrupted {
+        note(&format!("interrupted by {name} after {} of {} steps", summary.steps, args.steps));
+    }
 
     let (steps, sim_seconds) = (summary.steps as f64, summary.steps as f64 * loaded.dt);
-    let outcome = if summary.failed > 0 { Outcome::Unsolved } else { Outcome::Good };
+    let outcome = match interrupted {
+        Some((signal, _)) => Outcome::Interrupted(signal),
+        None if summary.failed > 0 => Outcome::Unsolved,
+        None => Outcome::Good,
+    };
     if args.json {
         let mut map = summary.json(sim_seconds, took);
         map.insert("scene".into(), json!(prepared.name));
         map.insert("solver".into(), json!(loaded.settings.solver.name()));
         map.insert("law".into(), json!(law(loaded.settings.solver)));
         map.insert("threads".into(), json!(threads));
+        map.insert("interrupted".into(), json!(interrupted.map(|(_, name)| name)));
         map.insert("warmup_steps".into(), json!(args.warmup));
         map.insert("steps_per_second".into(), json!(ratio(steps, took.wall)));
-        map.insert("wall_per_step".into(), json!(took.wall / steps));
-        map.insert("cpu_per_step".into(), json!(took.cpu.map(|c| c / steps)));
+        map.insert("wall_per_step".into(), json!(ratio(took.wall, steps)));
+        map.insert("cpu_per_step".into(), json!(took.cpu.map(|c| ratio(c, steps))));
         print(&format!("{}\n", Value::Object(map)))?;
         return Ok(outcome);
     }
@@ -91,10 +105,10 @@ pub fn testspeed(args: &TestspeedArgs) -> Result<Outcome> {
     ]);
     table
         .row(["total".into(), format!("{} for {} steps, {threads} threads", took_line(took), summary.steps)]);
-    table.row(["wall per step".into(), duration(took.wall / steps)]);
+    table.row(["wall per step".into(), duration(ratio(took.wall, steps))]);
     summary.fill_stages(&mut table);
     if let Some(cpu) = took.cpu {
-        table.row(["CPU per step".into(), duration(cpu / steps)]);
+        table.row(["CPU per step".into(), duration(ratio(cpu, steps))]);
     }
     summary.fill(&mut table, paint);
     let head = format!("{}, solver {}", prepared.name, loaded.settings.solver.name());

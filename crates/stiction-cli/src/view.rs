@@ -1,6 +1,7 @@
 //! `stiction view`: the page on loopback, with a recording in it or with a simulation that runs while one watches.
 
 use crate::args::{SceneArgs, StepArgs};
+use crate::damage::look_through;
 use crate::failure::{Outcome, Result};
 use clap::Args;
 use std::path::Path;
@@ -33,8 +34,9 @@ pub struct ViewArgs {
 pub fn view(args: &ViewArgs) -> Result<Outcome> {
     let path = Path::new(&args.scene.scene);
     if path.extension().is_some_and(|e| e == "stic") {
-        // Refuse what cannot be read before anybody looks at it.
-        drop(stiction_io::recording::Reader::open(path)?);
+        args.scene.refuse_changes(&args.step, path)?;
+        // Refuse what cannot be read, and tell what is not whole, before anybody looks at it.
+        look_through(path)?;
         let html = page::with_recordings(&[path.into()])?;
         return server::serve(args.port, html, None);
     }

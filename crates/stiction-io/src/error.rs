@@ -6,6 +6,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+pub(crate) use stiction::error::spelling::known_names;
+
 /// A file that cannot be read or written as asked.
 ///
 /// [`Display`](fmt::Display) gives one line, `file:line:column: what is wrong`; the remedy is in
@@ -140,67 +142,9 @@ impl Diagnostic for Error {
     }
 }
 
-/// The known name that a misspelt one most likely meant: at most a third of its letters differ.
-pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (name.chars().count() / 3).max(1);
-    let best = known.into_iter().map(|k| (edit_distance(name, k), k)).min_by_key(|&(d, _)| d)?;
-    (best.0 <= limit).then_some(best.1)
-}
-
-/// "did you mean `x`? known: …", shortened where the list is long.
-pub(crate) fn known_names<'a>(name: &str, kind: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    const SHOWN: usize = 30;
-    let known: Vec<&str> = known.into_iter().collect();
-    let mut out =
-        nearest(name, known.iter().copied()).map_or(String::new(), |k| format!("did you mean `{k}`? "));
-    if known.is_empty() {
-        out += &format!("there are no {kind}");
-        return out;
-    }
-    out += &format!("known {kind}: ");
-    out += &known.iter().take(SHOWN).map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ");
-    if known.len() > SHOWN {
-        out += &format!(" and {} more", known.len() - SHOWN);
-    }
-    out
-}
-
-/// Number of letters to insert, delete, replace or swap with their neighbour (Damerau–Levenshtein, restricted).
-fn edit_distance(a: &str, b: &str) -> usize {
-    const LONGEST: usize = 64;
-    let (a, b): (Vec<char>, Vec<char>) =
-        (a.chars().take(LONGEST).collect(), b.chars().take(LONGEST).collect());
-    let mut d = vec![vec![0; b.len() + 1]; a.len() + 1];
-    for (i, row) in d.iter_mut().enumerate() {
-        row[0] = i;
-    }
-    for j in 0..=b.len() {
-        d[0][j] = j;
-    }
-    for i in 1..=a.len() {
-        for j in 1..=b.len() {
-            let change = usize::from(a[i - 1] != b[j - 1]);
-            d[i][j] = (d[i - 1][j] + 1).min(d[i][j - 1] + 1).min(d[i - 1][j - 1] + change);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                d[i][j] = d[i][j].min(d[i - 2][j - 2] + 1);
-            }
-        }
-    }
-    d[a.len()][b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn near_misses_are_found_and_strangers_are_not() {
-        let keys = ["friction", "restitution", "density", "mass"];
-        assert_eq!(nearest("fricton", keys), Some("friction"));
-        assert_eq!(nearest("frcition", keys), Some("friction"));
-        assert_eq!(nearest("amss", keys), Some("mass"));
-        assert_eq!(nearest("colour", keys), None);
-    }
 
     #[test]
     fn place_counts_lines_and_characters_from_one() {

@@ -8,6 +8,7 @@
 //! | tetrahedral meshes: Gmsh, TetGen, VTK, Medit | [`tet_mesh`] |
 //! | contact problems and solutions as npz | [`problem`] |
 //! | recordings of runs | [`recording`] |
+//! | files up to a limit, and nothing but files | [`read`] |
 //! | the page that plays them, other formats, films | [`page`], [`export`], [`film`] |
 //!
 //! ```
@@ -30,8 +31,8 @@
 //! "#;
 //! let loaded = stiction_io::scene::parse(text, "beam.toml", std::path::Path::new("."), &[])?;
 //! let mut sim = stiction::Simulation::new(loaded.compile()?, loaded.settings);
-//! let report = sim.step(loaded.dt).unwrap();
-//! assert!(report.energy.elastic > 0.0, "it bends under its weight");
+//! sim.step(loaded.dt).unwrap();
+//! assert!(sim.energy().elastic > 0.0, "it bends under its weight");
 //! # Ok::<(), stiction_io::Error>(())
 //! ```
 //!
@@ -45,6 +46,7 @@ pub mod gallery;
 pub mod mesh;
 pub mod page;
 pub mod problem;
+pub mod read;
 pub mod recording;
 pub mod scene;
 pub mod tet_mesh;

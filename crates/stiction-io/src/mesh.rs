@@ -17,28 +17,20 @@ pub use stiction::mesh::TriMesh;
 const MOST_BYTES: u64 = 1 << 30;
 
 /// Largest coordinate [m]: squares and volumes stay finite and meaningful.
-const LARGEST: f64 = 1e9;
+const LARGEST: f64 = stiction::scene::bounds::LONGEST;
 
 /// Meshes of the gallery by name.
 const BUILTIN: &[(&str, &str)] = &[("bracket.obj", include_str!("../gallery/bracket.obj"))];
 
 /// Reads an OBJ or STL file; the ending of its name tells which.
 pub fn load(path: &Path) -> Result<TriMesh> {
-    let size = std::fs::metadata(path).map_err(|e| Error::reading(path, &e))?.len();
-    if size > MOST_BYTES {
-        return Err(Error::at_path(
-            path,
-            format!("{size} bytes are too many for a mesh"),
-            "use a coarser mesh",
-        ));
-    }
     let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase());
     let read: fn(&[u8], &str) -> Result<TriMesh> = match ending.as_deref() {
         Some("obj") => parse_obj,
         Some("stl") => parse_stl,
         _ => return Err(Error::at_path(path, "is neither .obj nor .stl", "convert the mesh to OBJ or STL")),
     };
-    let bytes = std::fs::read(path).map_err(|e| Error::reading(path, &e))?;
+    let bytes = crate::read::bytes(path, MOST_BYTES, "use a coarser mesh")?;
     read(&bytes, &path.display().to_string())
 }
 

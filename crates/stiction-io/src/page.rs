@@ -3,6 +3,7 @@
 //! Its source is in the folder `viewer`; the built page is an asset of this crate.
 
 use crate::error::{Error, Result};
+use crate::read;
 use crate::write::whole_file;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
@@ -19,30 +20,37 @@ const PIECE: usize = 3 << 16;
 
 /// Writes the page with some recordings in it, one beside the other.
 pub fn write(path: &Path, recordings: &[PathBuf]) -> Result<()> {
-    let mut files = Vec::new();
-    for r in recordings {
-        files.push(File::open(r).map_err(|e| Error::reading(r, &e))?);
+    let files = open(recordings)?;
+    whole_file(path, |out| put(out, files))
+}
+
+/// Writes it to a stream; errors name it `path`.
+pub fn write_to(out: impl Write, path: &Path, recordings: &[PathBuf]) -> Result<()> {
+    put(out, open(recordings)?).map_err(|e| Error::writing(path, &e))
+}
+
+fn open(recordings: &[PathBuf]) -> Result<Vec<File>> {
+    recordings.iter().map(|r| read::open(r)).collect()
+}
+
+fn put(out: impl Write, recordings: Vec<File>) -> io::Result<()> {
+    let mut out = BufWriter::new(out);
+    let (before, after) = PAGE.split_once(PLACE).ok_or_else(|| io::Error::other("the page has no place"))?;
+    out.write_all(before.as_bytes())?;
+    for mut file in recordings {
+        out.write_all(b"<script type=\"application/x-stiction\">")?;
+        encode(&mut file, &mut out)?;
+        out.write_all(b"</script>\n")?;
     }
-    whole_file(path, |out| {
-        let mut out = BufWriter::new(out);
-        let (before, after) =
-            PAGE.split_once(PLACE).ok_or_else(|| io::Error::other("the page has no place"))?;
-        out.write_all(before.as_bytes())?;
-        for mut file in files {
-            out.write_all(b"<script type=\"application/x-stiction\">")?;
-            encode(&mut file, &mut out)?;
-            out.write_all(b"</script>\n")?;
-        }
-        out.write_all(after.as_bytes())?;
-        out.flush()
-    })
+    out.write_all(after.as_bytes())?;
+    out.flush()
 }
 
 /// The page with some recordings in it, in memory.
 pub fn with_recordings(recordings: &[PathBuf]) -> Result<String> {
     let mut all = Vec::new();
     for r in recordings {
-        let mut file = File::open(r).map_err(|e| Error::reading(r, &e))?;
+        let mut file = read::open(r)?;
         all.extend(b"<script type=\"application/x-stiction\">");
         encode(&mut file, &mut all).map_err(|e| Error::reading(r, &e))?;
         all.extend(b"</script>");

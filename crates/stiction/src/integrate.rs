@@ -3,15 +3,17 @@
 //! With the unknown `z`: `q⁺ = q ⊞ α_q z`, velocity `α_v z`, acceleration `α_a z + …`, so that
 //! `A = M + (α_v/α_a) D + (α_q/α_a) K` and `force = α_a λ`.
 
-use crate::coords::{State, rotation};
+use crate::coords::State;
 use crate::linalg::Vec3;
-use crate::scene::{Model, Motion};
+use crate::linalg::rotation;
+use crate::model::{Model, Motion};
 
 /// A time-stepping scheme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheme {
-    /// z = v⁺: first order, dissipative, contacts are inelastic as they stand (CR 4–5, NSN 45).
+    /// z = v⁺: first order, dissipative, contacts are inelastic as they stand (CR 4–5, NSN 45). Free flight and isolated impacts are of second
+    /// order all the same (docs/notation.md, "Flight and impacts").
     #[default]
     ImplicitEuler,
     /// z = (v + v⁺)/2: second order in smooth motion, keeps the energy of linear systems (COND 4–9). Contacts would
@@ -67,7 +69,10 @@ pub fn advance(model: &Model, state: &mut State, v_move: &[f64], v_end: &[f64], 
         pose.rotation = (axes * b.principal.conjugate()).normalize();
         state.set_rigid_pose(b.q, &pose);
         state.v[b.dof..b.dof + 3].copy_from_slice(&v_end[b.dof..b.dof + 3]);
-        let w = b.world_inertia_inverse(pose.rotation) * l_end;
+        let w = match crate::mutant::on("no-gyroscopic") {
+            true => Vec3::from_slice(&v_end[b.dof + 3..]),
+            false => b.world_inertia_inverse(pose.rotation) * l_end,
+        };
         w.write_to_slice(&mut state.v[b.dof + 3..b.dof + 6]);
     }
     for n in &model.nodes {

@@ -1,11 +1,11 @@
 //! ADD-F6: rigid cubes that bounce on the floor with contact damping.
 
-use crate::bench::{Context, Experiment, Row};
-use crate::failure::{Result, error};
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot};
-use stiction::solvers::penalty::{Bdf, ContactDamping, Phase, Settings, System};
+use crate::{Context, Experiment, Row};
+use stiction::steppers::penalty::{Bdf, ContactDamping, Phase, Settings, System};
 use stiction::{Body, Geometry, Quat, Scene, Vec3};
+use stiction_cli::failure::{Result, error};
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -57,15 +57,18 @@ type Path = Vec<(f64, f64)>;
 fn fall(system: &mut System, time: f64) -> Result<(Path, f64, bool)> {
     let steps = (time / system.time_step()).round() as usize;
     let mut phase = system.start();
-    let start = phase.state.rigid_pose(0).rotation;
+    let (cube, _) = system.model().free_bodies().next().expect("the experiment drops a cube");
+    let pose = |system: &System, phase: &Phase| system.model().com_pose(&phase.state, cube);
+    let start = pose(system, &phase);
     let mut next = Phase::default();
-    let (mut path, mut tilt, mut solved) = (vec![(0.0, phase.state.q[2])], 0.0_f64, true);
+    let (mut path, mut tilt, mut solved) = (vec![(0.0, start.translation.z)], 0.0_f64, true);
     for i in 0..steps {
         let n = system.step(&phase, i, &mut next).map_err(|e| error(e, "this is a defect"))?;
         solved &= n.status.is_solved();
         std::mem::swap(&mut phase, &mut next);
-        tilt = tilt.max(phase.state.rigid_pose(0).rotation.angle_between(start));
-        path.push((phase.state.t, phase.state.q[2]));
+        let now = pose(system, &phase);
+        tilt = tilt.max(now.rotation.angle_between(start.rotation));
+        path.push((phase.state.t, now.translation.z));
     }
     Ok((path, tilt, solved))
 }
@@ -112,7 +115,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let mut plot = Plot::new("Height of the cube", "t [s]", "z [m]");
     let mut table = Vec::new();
-    for (dt, name) in [(1e-3, "1 ms"), (1.0 / 60.0, "1/60 s")] {
+    for (dt, step, name) in [(1e-3, "1-ms", "1 ms"), (1.0 / 60.0, "60-hz", "1/60 s")] {
         for kd in [0.0, 5.0, 20.0] {
             let damping = if kd > 0.0 { ContactDamping::Printed(kd / 4.0) } else { ContactDamping::None };
             for gravity in [0.0, G] {
@@ -121,8 +124,9 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
                 let closed = (-std::f64::consts::PI * kd / (4.0 * STIFFNESS * MASS - kd * kd).sqrt()).exp();
                 let exact = if gravity == 0.0 { closed } else { ode(kd) };
                 let weight = if gravity == 0.0 { "without" } else { "with" };
+                let id = format!("{step}/kd-{kd}/{weight}-gravity");
                 let what = format!("k_d = {kd} N·s/m, {name}, {weight} gravity: restitution");
-                let row = Row::new(what, e, "");
+                let row = Row::new(format!("{id}/restitution"), what, e, "");
                 let off = (e / exact - 1.0).abs();
                 rows.push(if dt < 2e-3 && kd == 0.0 {
                     row.against("1").at_least(LEAST_AT_1_MS).because("less than 1 % of the energy is lost")
@@ -144,6 +148,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
                     let expected = if kd < 10.0 { 0.764 } else { 0.393 };
                     rows.push(
                         Row::new(
+                            format!("{id}/mean-restitution"),
                             format!("k_d = {kd} N·s/m, {name}: mean over the phase of the impact"),
                             mean,
                             "",
@@ -155,7 +160,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
                 }
                 if !solved {
                     let what = format!("k_d = {kd}, {name}, {weight} gravity: steps without a root");
-                    rows.push(Row::new(what, 1.0, "").because(
+                    rows.push(Row::new(format!("{id}/rootless-steps"), what, 1.0, "").because(
                         "the printed damping jumps at g = 0, so that a step may have no solution (correction A10)",
                     ));
                 }
@@ -173,18 +178,25 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let (path, tilt, _) = fall(&mut system(ContactDamping::None, 1.0 / 60.0, 0.0, G)?, time)?;
     let bounces = path.windows(3).filter(|w| w[1].1 < w[0].1 && w[1].1 <= w[2].1 && w[1].1 < 0.12).count();
     rows.push(
-        Row::new(format!("tilt after {bounces} symmetric bounces"), tilt, "rad").against("0").at_most(1e-6),
+        Row::new("symmetric-start/tilt", format!("tilt after {bounces} symmetric bounces"), tilt, "rad")
+            .against("0")
+            .at_most(1e-6),
     );
     let (_, tilt, _) = fall(&mut system(ContactDamping::None, 1.0 / 60.0, 1f64.to_radians(), G)?, time)?;
     rows.push(
-        Row::new("tilt from a start at 1°", tilt.to_degrees(), "°")
+        Row::new("tilted-start/tilt", "tilt from a start at 1°", tilt.to_degrees(), "°")
             .against("breaks the symmetry")
             .at_least(5.0),
     );
     let (_, _, solved) = fall(&mut system(ContactDamping::HuntCrossley(0.3), 1.0 / 60.0, 0.1, G)?, time)?;
     rows.push(
-        Row::new("steps that converge with Hunt–Crossley damping", f64::from(u8::from(solved)), "of 1")
-            .at_least(1.0),
+        Row::new(
+            "hunt-crossley/solved",
+            "steps that converge with Hunt–Crossley damping",
+            f64::from(u8::from(solved)),
+            "of 1",
+        )
+        .at_least(1.0),
     );
     ctx.plot("height", &plot)?;
     ctx.csv("height", &["k_d", "dt", "gravity", "t", "z"], &table)?;

@@ -1,6 +1,6 @@
 //! What the experiments share: bodies of foam, walls, and searches over throws.
 
-pub use crate::optimize::problem::{Problem, defect, ground, system};
+pub use crate::robots::problem::{Problem, defect, ground, system};
 use stiction::diff::Objective;
 use stiction::diff::optimize::{Bounds, LbfgsSettings, Minimum, lbfgs};
 use stiction::elastic::{Damping, Law, Material};

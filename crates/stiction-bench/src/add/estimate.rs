@@ -2,18 +2,19 @@
 //! a ball from clouds of points. The truth is a motion with hidden numbers, noise and dropouts.
 
 use super::common::{Problem, foam, ground, system};
-use crate::bench::{Context, Experiment, Row};
-use crate::failure::Result;
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot};
-use stiction::contact::samples::Rng;
+use crate::{Context, Experiment, Row};
 use stiction::coords::{Anchor, NodeId, SoftId};
 use stiction::diff::optimize::{Bounds, LevenbergSettings, levenberg_marquardt};
 use stiction::diff::{CloudTarget, Markers, Objective, Param};
+use stiction::kinematics::position_at;
+use stiction::linalg::Rng;
 use stiction::mesh::{TetMesh, shapes};
 use stiction::scene::Owner;
-use stiction::solvers::penalty::{Bdf, FrictionModel, Settings};
+use stiction::steppers::penalty::{Bdf, FrictionModel, Settings};
 use stiction::{State, Vec3};
+use stiction_cli::failure::Result;
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot};
 
 /// The registry entry.
 pub const SPHERE: Experiment = Experiment {
@@ -203,7 +204,7 @@ fn observe(
             let noise = Vec3::new(normal(), normal(), normal()) * NOISE;
             let lost = normal().abs() > 1.645 && DROPOUT > 0.0;
             if !lost {
-                seen.push((i, k, p.position(truth.system.model(), &states[i]) + noise));
+                seen.push((i, k, position_at(truth.system.model(), &states[i], p) + noise));
             }
         }
     }
@@ -217,7 +218,7 @@ fn until(m: &Markers, step: usize) -> Markers {
 /// First step in which it touches, less a little.
 fn first_contact(problem: &Problem, states: &[State]) -> usize {
     let nodes = &problem.system.model().nodes;
-    let touches = |s: &State| nodes.iter().any(|n| s.q[n.q + 2] < 0.0);
+    let touches = |s: &State| nodes.iter().any(|n| n.position(s).z < 0.0);
     states.iter().position(touches).unwrap_or(states.len()).saturating_sub(2)
 }
 
@@ -272,12 +273,16 @@ fn estimate(ctx: &mut Context, specimen: &Specimen) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let Fitted { mut problem, mut x, spread, states } = identify(ctx, specimen, cells, steps)?;
     let found = problem.params(&x);
-    let names = [("Young's modulus", "Pa", 0.1), ("viscosity", "Pa·s", VISCOSITY), ("friction", "", 0.1)];
-    for (k, (name, unit, bound)) in names.into_iter().enumerate() {
+    let names = [
+        ("young", "Young's modulus", "Pa", 0.1),
+        ("viscosity", "viscosity", "Pa·s", VISCOSITY),
+        ("friction", "friction", "", 0.1),
+    ];
+    for (k, (id, name, unit, bound)) in names.into_iter().enumerate() {
         let off = (found[k] / specimen.truth[k] - 1.0).abs();
         let deviation = if problem.log[k] { spread[k] * found[k] } else { spread[k] };
         rows.push(
-            Row::new(name, found[k], unit)
+            Row::new(id, name, found[k], unit)
                 .against(format!("{} hidden, {} guessed", specimen.truth[k], specimen.guess[k]))
                 .accept(format!("within {:.0} %", 100.0 * bound), off <= bound)
                 .because(format!(
@@ -293,13 +298,15 @@ fn estimate(ctx: &mut Context, specimen: &Specimen) -> Result<Vec<Row>> {
         let mut sum = (0.0, 0);
         for (a, b) in ours.iter().zip(states) {
             for p in &points {
-                sum = (sum.0 + p.position(model, a).distance_squared(p.position(model, b)), sum.1 + 1);
+                sum =
+                    (sum.0 + position_at(model, a, p).distance_squared(position_at(model, b, p)), sum.1 + 1);
             }
         }
         Ok((sum.0 / f64::from(sum.1)).sqrt())
     };
     rows.push(
-        Row::new("markers, root mean square", 1e3 * rms(&mut problem, &x, &states)?, "mm").at_most(2.0),
+        Row::new("markers", "markers, root mean square", 1e3 * rms(&mut problem, &x, &states)?, "mm")
+            .at_most(2.0),
     );
     // A second motion: the start alone is fitted again, to its flight.
     let (markers, states) = observe(specimen, SECOND, cells, steps)?;
@@ -310,9 +317,19 @@ fn estimate(ctx: &mut Context, specimen: &Specimen) -> Result<Vec<Row>> {
     fit(&mut problem, &mut x, &START, &until(&markers, flight), 15);
     problem.steps = steps;
     rows.push(
-        Row::new("second motion, root mean square", 1e3 * rms(&mut problem, &x, &states)?, "mm").at_most(5.0),
+        Row::new(
+            "second-motion",
+            "second motion, root mean square",
+            1e3 * rms(&mut problem, &x, &states)?,
+            "mm",
+        )
+        .at_most(5.0),
     );
-    rows.push(Row::new("runs", problem.runs as f64, "").against(if specimen.cube { "500" } else { "690" }));
+    rows.push(Row::new("runs", "runs", problem.runs as f64, "").against(if specimen.cube {
+        "500"
+    } else {
+        "690"
+    }));
     let mut plot = Plot::new("Height of a marker", "t [s]", "z [m]");
     let place = |m: &Markers, k: usize| {
         m.seen.iter().filter(|s| s.1 == k).map(|s| (s.0 as f64 * dt, s.2.z)).collect()
@@ -320,7 +337,8 @@ fn estimate(ctx: &mut Context, specimen: &Specimen) -> Result<Vec<Row>> {
     plot.add("seen", Mark::Dots, place(&markers, 0));
     let ours = problem.states(&x)?;
     let model = problem.system.model();
-    let path = ours.iter().enumerate().map(|(i, s)| (i as f64 * dt, markers.points[0].position(model, s).z));
+    let path =
+        ours.iter().enumerate().map(|(i, s)| (i as f64 * dt, position_at(model, s, &markers.points[0]).z));
     plot.add("fitted", Mark::Line, path.collect());
     ctx.plot("marker", &plot)?;
     let table: Vec<Vec<String>> =
@@ -344,7 +362,7 @@ fn cloud(ctx: &mut Context) -> Result<Vec<Row>> {
     let eye = Vec3::new(0.3, -2.0, 0.5);
     // 30 Hz; only faces that look at the camera are seen.
     for i in (0..=steps).step_by(4 * per_frame) {
-        let x: Vec<Vec3> = solid.vertices.iter().map(|a| a.position(model, &states[i])).collect();
+        let x: Vec<Vec3> = solid.vertices.iter().map(|a| position_at(model, &states[i], a)).collect();
         let mut points = Vec::new();
         while points.len() < 60 {
             let t =
@@ -383,16 +401,15 @@ fn cloud(ctx: &mut Context) -> Result<Vec<Row>> {
     let ours = problem.states(&x)?;
     let model = problem.system.model();
     let mass: f64 = model.nodes.iter().map(|n| n.mass).sum();
-    let centre =
-        |s: &State| model.nodes.iter().map(|n| Vec3::from_slice(&s.q[n.q..]) * n.mass).sum::<Vec3>() / mass;
+    let centre = |s: &State| model.nodes.iter().map(|n| n.position(s) * n.mass).sum::<Vec3>() / mass;
     let errors: Vec<Vec3> = ours.iter().zip(&states).map(|(a, b)| (centre(a) - centre(b)).abs()).collect();
     let mean = errors.iter().map(|e| (e.x + e.y + e.z) / 3.0).sum::<f64>() / errors.len() as f64;
     let worst = errors.iter().map(|e| e.max_element()).fold(0.0, f64::max);
     Ok(vec![
-        Row::new("mean error of a coordinate of the centre", 1e3 * mean, "mm")
+        Row::new("mean-error", "mean error of a coordinate of the centre", 1e3 * mean, "mm")
             .against("a good match")
             .at_most(5.0),
-        Row::new("largest error", 1e3 * worst, "mm"),
-        Row::new("runs", problem.runs as f64, ""),
+        Row::new("largest-error", "largest error", 1e3 * worst, "mm"),
+        Row::new("runs", "runs", problem.runs as f64, ""),
     ])
 }

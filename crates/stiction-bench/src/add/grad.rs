@@ -1,16 +1,16 @@
 //! ADD-grad: adjoint, direct sensitivities and finite differences of every kind of parameter, and what the adjoint costs.
 
-use crate::bench::{Context, Experiment, Row};
-use crate::clock::Stopwatch;
-use crate::failure::{Result, error};
-use crate::output::csv_number;
+use crate::{Context, Experiment, Row};
 use stiction::coords::{Anchor, BodyId, NodeId, SoftId};
 use stiction::diff::{Markers, Motion, Param, ParamSet, PointTarget, Tape, check_grad};
 use stiction::elastic::{Damping, Law, Material};
 use stiction::mesh::shapes;
 use stiction::scene::{Owner, SoftBody};
-use stiction::solvers::penalty::{Bdf, ContactDamping, FrictionModel, Settings, System};
+use stiction::steppers::penalty::{Bdf, ContactDamping, FrictionModel, Settings, System};
 use stiction::{Body, Geometry, Quat, Scene, Vec3};
+use stiction_cli::clock::Stopwatch;
+use stiction_cli::failure::{Result, error};
+use stiction_cli::output::csv_number;
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -32,12 +32,13 @@ enum Kind {
     CoupledAtRest,
 }
 
-const KINDS: [(&str, Kind); 5] = [
-    ("rigid", Kind::Rigid),
-    ("soft", Kind::Soft),
-    ("coupled", Kind::Coupled),
-    ("rigid, to rest", Kind::RigidAtRest),
-    ("coupled, to rest", Kind::CoupledAtRest),
+/// Id and name of each.
+const KINDS: [(&str, &str, Kind); 5] = [
+    ("rigid", "rigid", Kind::Rigid),
+    ("soft", "soft", Kind::Soft),
+    ("coupled", "coupled", Kind::Coupled),
+    ("rigid-to-rest", "rigid, to rest", Kind::RigidAtRest),
+    ("coupled-to-rest", "coupled, to rest", Kind::CoupledAtRest),
 ];
 
 impl Kind {
@@ -98,7 +99,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let (cells, last) = ctx.pick((1, 6), (2, 20));
     let mut rows = Vec::new();
     let mut table = Vec::new();
-    for (name, kind) in KINDS {
+    for (case, name, kind) in KINDS {
         let (rigid, soft) = (kind.has_rigid(), kind.has_soft());
         for scheme in [Bdf::One, Bdf::Two] {
             for friction in FrictionModel::ALL {
@@ -135,34 +136,50 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
                     if soft {
                         Anchor::Node(NodeId(0))
                     } else {
-                        Anchor::Rigid { body: BodyId(1), local: goal * 0.1 }
+                        Anchor::Body { body: BodyId(1), local: goal * 0.1 }
                     },
                     if soft {
                         Anchor::Node(NodeId(last))
                     } else {
-                        Anchor::Rigid { body: BodyId(1), local: Vec3::ZERO }
+                        Anchor::Body { body: BodyId(1), local: Vec3::ZERO }
                     },
                 ];
                 let seen = (0..2).map(|k| (steps - k, k, goal)).collect();
                 let objective = Markers { points, seen };
                 let check = check_grad(&mut system, &mut set, steps, &objective).map_err(|e| defect(&e))?;
-                let what =
-                    format!("{name}, BDF{}, {}", if scheme == Bdf::One { 1 } else { 2 }, friction.name());
+                let order = if scheme == Bdf::One { 1 } else { 2 };
+                let id = format!("{case}/bdf{order}/{}", friction.name());
+                let what = format!("{name}, BDF{order}, {}", friction.name());
                 let worst = check.rows.iter().map(|r| r.error).fold(0.0, f64::max);
-                let row =
-                    Row::new(format!("{what}: worst of {} parameters", check.rows.len()), worst, "relative")
-                        .at_most(1e-6);
+                let row = Row::new(
+                    format!("{id}/worst-error"),
+                    format!("{what}: worst of {} parameters", check.rows.len()),
+                    worst,
+                    "relative",
+                )
+                .at_most(1e-6);
                 let off: Vec<&str> =
                     check.rows.iter().filter(|r| r.error > 1e-6).map(|r| r.name.as_str()).collect();
                 rows.push(if off.is_empty() { row } else { row.because(off.join(", ")) });
                 rows.push(
-                    Row::new(format!("{what}: forward residual"), check.residual, "of the goal").at_most(1.0),
+                    Row::new(
+                        format!("{id}/forward-residual"),
+                        format!("{what}: forward residual"),
+                        check.residual,
+                        "of the goal",
+                    )
+                    .at_most(1.0),
                 );
                 if friction == FrictionModel::Hybrid {
                     let held =
                         Motion::run(&mut system, &mut set, steps, Tape::Full).map_err(|e| defect(&e))?;
                     let held: usize = held.newton.iter().map(|n| n.stuck.len()).sum();
-                    let row = Row::new(format!("{what}: points held, sum over steps"), held as f64, "");
+                    let row = Row::new(
+                        format!("{id}/points-held"),
+                        format!("{what}: points held, sum over steps"),
+                        held as f64,
+                        "",
+                    );
                     let rest = matches!(kind, Kind::RigidAtRest | Kind::CoupledAtRest);
                     rows.push(if rest { row.at_least(steps as f64) } else { row });
                 }
@@ -192,8 +209,13 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         motion.gradient(&objective).map_err(|e| defect(&e))?;
         let back = clock.elapsed();
         let ratio = back.cpu.zip(forward.cpu).map_or(back.wall / forward.wall, |(a, b)| a / b);
-        let what = format!("adjoint over forward run, {tets} tets, {} parameters", many + 2);
-        rows.push(Row::new(what, ratio, "×").against("≤ 2 ×, independent of the number").at_most(2.0));
+        let count = many + 2;
+        let what = format!("adjoint over forward run, {tets} tets, {count} parameters");
+        rows.push(
+            Row::new(format!("{count}-parameters/adjoint-over-run"), what, ratio, "×")
+                .against("≤ 2 ×, independent of the number")
+                .at_most(2.0),
+        );
     }
     ctx.csv(
         "parameters",

@@ -1,11 +1,11 @@
 //! ADD-F12: a network that learns, through the simulator alone, how to throw a ball to a target with one bounce.
 
 use super::common::defect;
-use crate::bench::{Context, Experiment, Row};
-use crate::failure::Result;
-use crate::optimize::thrower::{Thrower, test, test_targets, train};
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot, Scale};
+use crate::robots::thrower::{Thrower, test, test_targets, train};
+use crate::{Context, Experiment, Row};
+use stiction_cli::failure::Result;
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot, Scale};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -36,13 +36,14 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     ctx.plot("loss", &plot)?;
     ctx.csv("loss", &["friction", "epoch", "loss"], &table)?;
     Ok(vec![
-        Row::new("mean miss of 100 test targets", 100.0 * mean, "% of the region (1 m)")
+        Row::new("mean-miss", "mean miss of 100 test targets", 100.0 * mean, "% of the region (1 m)")
             .against("lands in the cup")
             .at_most(5.0),
-        Row::new("largest miss", 100.0 * worst, "% of the region"),
-        Row::new("loss of the first batch over that of the last epoch", first / ours.last, "×")
+        Row::new("largest-miss", "largest miss", 100.0 * worst, "% of the region"),
+        Row::new("loss-ratio", "loss of the first batch over that of the last epoch", first / ours.last, "×")
             .at_least(50.0),
         Row::new(
+            "frictionless/bias",
             "bias of a controller trained without friction, over that of ours",
             slick_bias.length() / bias.length().max(1e-9),
             "×",

@@ -1,15 +1,16 @@
 //! ADD-F2: a soft puck dropped onto an incline, by all contact models.
 
-use crate::bench::{Context, Experiment, Row};
-use crate::clock::Stopwatch;
-use crate::failure::{Result, error};
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot};
+use crate::{Context, Experiment, Row};
+use stiction::coords::BodyId;
 use stiction::elastic::{Law, Material};
 use stiction::mesh::shapes;
 use stiction::scene::SoftBody;
-use stiction::solvers::penalty::{ContactDamping, FrictionModel, Phase, Settings, System};
+use stiction::steppers::penalty::{ContactDamping, FrictionModel, Phase, Settings, System};
 use stiction::{Body, Geometry, Scene, Vec3};
+use stiction_cli::clock::Stopwatch;
+use stiction_cli::failure::{Result, error};
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -70,19 +71,18 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             }
             std::mem::swap(&mut phase, &mut next);
             let nodes = &system.model().nodes;
-            let mean: f64 = nodes.iter().map(|n| n.mass * phase.state.v[n.dof]).sum::<f64>() / mass;
+            let mean: f64 = nodes.iter().map(|n| n.mass * n.velocity(&phase.state).x).sum::<f64>() / mass;
             curve.push((phase.state.t, mean));
         }
         let cpu = clock.elapsed();
         costs.push(cpu.cpu.unwrap_or(cpu.wall));
         let nodes = &system.model().nodes;
-        places.push(
-            nodes.iter().map(|n| Vec3::from_slice(&phase.state.q[n.q..]) * n.mass).sum::<Vec3>() / mass,
-        );
+        places.push(nodes.iter().map(|n| n.position(&phase.state) * n.mass).sum::<Vec3>() / mass);
         let end: f64 = curve.iter().rev().take(20).map(|c| c.1.abs()).sum::<f64>() / 20.0;
         let name = friction.name();
         let creep = mass * 9.81 * a.sin() / (bottom as f64 * STIFFNESS * DT);
-        let row = Row::new(format!("{name}: speed at the end, {tets} tets"), end, "m/s");
+        let row =
+            Row::new(format!("{name}/speed"), format!("{name}: speed at the end, {tets} tets"), end, "m/s");
         rows.push(match friction {
             FrictionModel::Linear => row
                 .against(format!("≈ 1 mm/s; closed form m g sin α/(N k_t) = {creep:.2e}"))
@@ -93,8 +93,21 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
                 .at_most(1e-6)
                 .because(format!("{held} of {bottom} nodes are held at the end")),
         });
-        rows.push(Row::new(format!("{name}: Newton steps per step"), iterations as f64 / steps as f64, ""));
-        rows.push(Row::new(format!("{name}: steps that did not converge"), unsolved as f64, "").at_most(0.0));
+        rows.push(Row::new(
+            format!("{name}/newton-steps"),
+            format!("{name}: Newton steps per step"),
+            iterations as f64 / steps as f64,
+            "",
+        ));
+        rows.push(
+            Row::new(
+                format!("{name}/unsolved-steps"),
+                format!("{name}: steps that did not converge"),
+                unsolved as f64,
+                "",
+            )
+            .at_most(0.0),
+        );
         if matches!(friction, FrictionModel::Linear | FrictionModel::Hybrid) {
             // Quadratic: ‖r⁺‖ W ≤ C ‖r‖² once ‖r‖ is small against the weight W, until rounding.
             let weight = mass * 9.81;
@@ -105,14 +118,23 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             let small = pairs.filter(|(before, after)| *before < 1e-2 && *after > 1e-12);
             let worst = small.map(|(before, after)| after / (before * before)).fold(0.0, f64::max);
             rows.push(
-                Row::new(format!("{name}: ‖r⁺‖ W/‖r‖² in steps 60 and 150, largest"), worst, "")
-                    .against("quadratic tail")
-                    .at_most(10.0),
+                Row::new(
+                    format!("{name}/quadratic-tail"),
+                    format!("{name}: ‖r⁺‖ W/‖r‖² in steps 60 and 150, largest"),
+                    worst,
+                    "",
+                )
+                .against("quadratic tail")
+                .at_most(10.0),
             );
         }
         for (step, history, last) in tails {
             let h: Vec<String> = history.iter().chain([&last]).map(|r| format!("{r:.0e}")).collect();
-            rows.push(Row::remark(format!("{name}: ‖r‖ in step {step}"), h.join(" → ")));
+            rows.push(Row::remark(
+                format!("{name}/residuals-{step}"),
+                format!("{name}: ‖r‖ in step {step}"),
+                h.join(" → "),
+            ));
         }
         for (t, v) in &curve {
             table.push(vec![name.to_string(), csv_number(*t), csv_number(*v)]);
@@ -120,16 +142,25 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         plot.add(name, Mark::Line, curve);
     }
     rows.push(
-        Row::new("CPU time of hybrid over linear", costs[2] / costs[0], "×").against("1.19 ×").at_most(1.5),
+        Row::new("hybrid-over-linear/time", "CPU time of hybrid over linear", costs[2] / costs[0], "×")
+            .against("1.19 ×")
+            .at_most(1.5),
     );
     rows.push(
-        Row::new("CPU time of SQP over hybrid", costs[3] / costs[2], "×").against("2.14 ×").at_least(1.5),
+        Row::new("sqp-over-hybrid/time", "CPU time of SQP over hybrid", costs[3] / costs[2], "×")
+            .against("2.14 ×")
+            .at_least(1.5),
     );
     let apart = places[3] - places[2];
     rows.push(
-        Row::new("hybrid from SQP along the incline at the end", 1e3 * apart.truncate().length(), "mm")
-            .against("indistinguishable")
-            .at_most(1.0),
+        Row::new(
+            "hybrid-from-sqp/distance",
+            "hybrid from SQP along the incline at the end",
+            1e3 * apart.truncate().length(),
+            "mm",
+        )
+        .against("indistinguishable")
+        .at_most(1.0),
     );
     rows.extend(rigid(a, steps)?);
     ctx.plot("speed", &plot)?;
@@ -163,10 +194,11 @@ fn rigid(a: f64, steps: usize) -> Result<Vec<Row>> {
             unsolved += usize::from(!newton.status.is_solved());
             std::mem::swap(&mut phase, &mut next);
         }
-        let body = &system.model().bodies[1];
-        let speed = Vec3::from_slice(&phase.state.v[body.dof..]).length();
+        let speed = system.model().com_velocity(&phase.state, BodyId(1)).0.length();
         let name = friction.name();
-        let row = Row::new(format!("rigid puck, {name}: speed at the end"), speed, "m/s");
+        let id = format!("rigid/{name}");
+        let row =
+            Row::new(format!("{id}/speed"), format!("rigid puck, {name}: speed at the end"), speed, "m/s");
         let row = row.because(format!(
             "{held} corners held, {:.2} Newton steps per step",
             iterations as f64 / steps as f64
@@ -177,8 +209,13 @@ fn rigid(a: f64, steps: usize) -> Result<Vec<Row>> {
             _ => row.against(format!("m g sin α/(N k_t) = {creep:.2e}")),
         });
         rows.push(
-            Row::new(format!("rigid puck, {name}: steps that did not converge"), unsolved as f64, "")
-                .at_most(0.0),
+            Row::new(
+                format!("{id}/unsolved-steps"),
+                format!("rigid puck, {name}: steps that did not converge"),
+                unsolved as f64,
+                "",
+            )
+            .at_most(0.0),
         );
     }
     Ok(rows)

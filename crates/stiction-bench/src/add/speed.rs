@@ -2,18 +2,18 @@
 
 use super::common::{Problem, defect, foam, ground, system, wall};
 use super::tori;
-use crate::bench::{Context, Experiment, Row};
-use crate::clock::{Elapsed, Stopwatch};
-use crate::failure::Result;
-use crate::optimize::robot;
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot, Scale};
+use crate::robots::robot;
+use crate::{Context, Experiment, Row};
 use stiction::coords::SoftId;
 use stiction::diff::{Motion, Param, ParamSet, PointTarget, Tape};
 use stiction::mesh::shapes;
 use stiction::scene::Owner;
-use stiction::solvers::penalty::{Bdf, FrictionModel, Settings, System};
+use stiction::steppers::penalty::{Bdf, FrictionModel, Settings, System};
 use stiction::{Scene, Vec3};
+use stiction_cli::clock::{Elapsed, Stopwatch};
+use stiction_cli::failure::Result;
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot, Scale};
 
 /// The registry entry.
 pub const SOFT: Experiment = Experiment {
@@ -54,9 +54,20 @@ fn times(system: &mut System, set: &mut ParamSet, steps: usize, owner: Owner) ->
     Ok((forward, seconds(&clock.elapsed())))
 }
 
-fn report(rows: &mut Vec<Row>, name: &str, size: &str, (forward, back): (f64, f64), paper: &str) {
-    rows.push(Row::new(format!("{name}, {size}: one simulation"), forward, "s").against(paper));
-    rows.push(Row::new(format!("{name}: gradient over simulation"), back / forward, "×").at_most(2.0));
+fn report(rows: &mut Vec<Row>, id: &str, name: &str, size: &str, (forward, back): (f64, f64), paper: &str) {
+    rows.push(
+        Row::new(format!("{id}/time"), format!("{name}, {size}: one simulation"), forward, "s")
+            .against(paper),
+    );
+    rows.push(
+        Row::new(
+            format!("{id}/gradient-over-run"),
+            format!("{name}: gradient over simulation"),
+            back / forward,
+            "×",
+        )
+        .at_most(2.0),
+    );
 }
 
 /// Name, scene, scheme, k_n [N/m], time step [s], steps, friction models and the paper's times.
@@ -118,6 +129,7 @@ fn soft(ctx: &mut Context) -> Result<Vec<Row>> {
             let took = times(&mut system, &mut set, steps, Owner::Solid(SoftId(0)))?;
             report(
                 &mut rows,
+                &format!("{}/{}", name.to_lowercase(), friction.name()),
                 &format!("{name} {}", friction.name()),
                 &format!("{tets} tets, {steps} steps"),
                 took,
@@ -130,15 +142,16 @@ fn soft(ctx: &mut Context) -> Result<Vec<Row>> {
 
 fn controlled(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
-    for (name, soft, steps, paper) in
-        [("robot", false, 192, "0.550 s"), ("robot on soft feet", true, 144, "1.552 s")]
-    {
+    for (id, name, soft, steps, paper) in [
+        ("robot", "robot", false, 192, "0.550 s"),
+        ("robot-on-soft-feet", "robot on soft feet", true, 144, "1.552 s"),
+    ] {
         let steps = ctx.pick(40, steps);
         let Problem { mut system, mut set, .. } = robot::robot(soft, steps)?;
         let size =
             format!("{} dofs, {steps} steps, {} parameters", system.model().layout.nv(), set.params.len());
         let took = times(&mut system, &mut set, steps, Owner::Body(stiction::coords::BodyId(1)))?;
-        report(&mut rows, name, &size, took, paper);
+        report(&mut rows, id, name, &size, took, paper);
     }
     Ok(rows)
 }
@@ -162,7 +175,13 @@ fn growth(ctx: &mut Context) -> Result<Vec<Row>> {
         let (forward, back) = times(&mut system, &mut set, steps, Owner::Solid(SoftId(0)))?;
         ctx.note(&format!("{tets} tets: {:.3} s per step", forward / steps as f64));
         rows.push(
-            Row::new(format!("{tets} tets: gradient over simulation"), back / forward, "×").at_most(2.0),
+            Row::new(
+                format!("block-{cells}/gradient-over-run"),
+                format!("{tets} tets: gradient over simulation"),
+                back / forward,
+                "×",
+            )
+            .at_most(2.0),
         );
         table.push([tets as f64, forward / steps as f64, back / steps as f64].map(csv_number).to_vec());
         forwards.push((tets as f64, forward / steps as f64));
@@ -170,8 +189,13 @@ fn growth(ctx: &mut Context) -> Result<Vec<Row>> {
     }
     let (a, b) = (forwards[0], forwards[forwards.len() - 1]);
     rows.push(
-        Row::new("exponent of the simulation in tets", (b.1 / a.1).ln() / (b.0 / a.0).ln(), "")
-            .because("a sparse factorisation of a solid block grows faster than its elements"),
+        Row::new(
+            "time-exponent/tets",
+            "exponent of the simulation in tets",
+            (b.1 / a.1).ln() / (b.0 / a.0).ln(),
+            "",
+        )
+        .because("a sparse factorisation of a solid block grows faster than its elements"),
     );
     plot.add("simulation", Mark::Line, forwards);
     plot.add("gradient", Mark::Line, backs);
@@ -190,9 +214,23 @@ fn growth(ctx: &mut Context) -> Result<Vec<Row>> {
             let (before, short): (usize, (f64, f64)) = (before, short);
             let power = |long: f64, short: f64| (long / short).ln() / (steps as f64 / before as f64).ln();
             rows.push(
-                Row::new("exponent of the simulation in steps", power(took.0, short.0), "").at_most(1.3),
+                Row::new(
+                    "time-exponent/steps",
+                    "exponent of the simulation in steps",
+                    power(took.0, short.0),
+                    "",
+                )
+                .at_most(1.3),
             );
-            rows.push(Row::new("exponent of the gradient in steps", power(took.1, short.1), "").at_most(1.3));
+            rows.push(
+                Row::new(
+                    "gradient-time-exponent/steps",
+                    "exponent of the gradient in steps",
+                    power(took.1, short.1),
+                    "",
+                )
+                .at_most(1.3),
+            );
         }
     }
     ctx.plot("tets", &plot)?;

@@ -2,17 +2,17 @@
 //! what the first objective looks like.
 
 use super::common::{ONSET, Problem, defect, foam, ground, search_throw, system};
-use crate::bench::{Context, Experiment, Row};
-use crate::failure::Result;
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot, Scale};
+use crate::{Context, Experiment, Row};
 use stiction::Vec3;
 use stiction::coords::SoftId;
 use stiction::diff::optimize::{Bounds, CmaSettings, LevenbergSettings, cma_es, levenberg_marquardt};
 use stiction::diff::{Param, PathTarget, PointTarget};
 use stiction::mesh::shapes;
 use stiction::scene::Owner;
-use stiction::solvers::penalty::{Bdf, FrictionModel, Settings};
+use stiction::steppers::penalty::{Bdf, FrictionModel, Settings};
+use stiction_cli::failure::Result;
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot, Scale};
 
 /// The registry entry.
 pub const POINT: Experiment = Experiment {
@@ -96,21 +96,27 @@ fn point(ctx: &mut Context) -> Result<Vec<Row>> {
         let m = search_throw(&mut problem, &objective, &start, first, (60, 1e-25));
         ctx.note(&format!("{wanted} bounces: {:.1e} after {} runs, {:?}", m.value, m.evaluations, m.end));
         let found = bounces(&mut problem, &m.x)?;
+        let id = format!("{wanted}-bounces");
         rows.push(
-            Row::new(format!("{wanted} bounces: Φ/Φ₀ by L-BFGS"), m.value, "")
+            Row::new(format!("{id}/objective"), format!("{wanted} bounces: Φ/Φ₀ by L-BFGS"), m.value, "")
                 .against("< 1e-25")
                 .at_most(1e-12),
         );
         let enough = m.history.iter().position(|v| *v <= 1e-12).map_or(m.evaluations, |k| k + 1);
         rows.push(
-            Row::new(format!("{wanted} bounces: runs to 1e-12"), enough as f64, "")
+            Row::new(format!("{id}/runs"), format!("{wanted} bounces: runs to 1e-12"), enough as f64, "")
                 .against(format!("{paper} to 1e-25"))
                 .at_most(60.0),
         );
         rows.push(
-            Row::new(format!("started for {wanted}: bounces found"), found as f64, "")
-                .accept(format!("{wanted}"), found == wanted)
-                .because(format!("v = ({:.3}, {:.3}, {:.3}) m/s", m.x[0], m.x[1], m.x[2])),
+            Row::new(
+                format!("{id}/bounces-found"),
+                format!("started for {wanted}: bounces found"),
+                found as f64,
+                "",
+            )
+            .accept(format!("{wanted}"), found == wanted)
+            .because(format!("v = ({:.3}, {:.3}, {:.3}) m/s", m.x[0], m.x[1], m.x[2])),
         );
         for (k, v) in m.history.iter().enumerate() {
             table.push(vec!["L-BFGS".into(), wanted.to_string(), (k + 1).to_string(), csv_number(*v)]);
@@ -127,7 +133,7 @@ fn point(ctx: &mut Context) -> Result<Vec<Row>> {
         let first = problem.value(&start, &objective);
         let m = search_throw(&mut problem, &objective, &start, first, (60, 1e-25));
         rows.push(
-            Row::new("1 bounce with the kink of (16): Φ/Φ₀ by L-BFGS", m.value, "")
+            Row::new("kink/objective", "1 bounce with the kink of (16): Φ/Φ₀ by L-BFGS", m.value, "")
                 .because(format!("{} runs; it ends in a ripple, which the onset takes away", m.evaluations)),
         );
     }
@@ -140,6 +146,7 @@ fn point(ctx: &mut Context) -> Result<Vec<Row>> {
         let m =
             cma_es(&start, &spread, &Bounds::none(6), &settings, |x| problem.value(x, &objective) / first);
         let row = Row::new(
+            "cma-es-over-lbfgs/runs",
             format!("{wanted} bounces: runs of CMA-ES to 1e-6, over those of L-BFGS to 1e-12"),
             m.evaluations as f64 / runs as f64,
             "×",
@@ -178,20 +185,18 @@ fn line(ctx: &mut Context) -> Result<Vec<Row>> {
         let states = problem.states(&x)?;
         let model = problem.system.model();
         let mass: f64 = model.nodes.iter().map(|n| n.mass).sum();
-        let mean = |s: &stiction::State, k: usize| {
-            model.nodes.iter().map(|n| n.mass * s.q[n.q + k]).sum::<f64>() / mass
-        };
-        plot.add(name, Mark::Line, states.iter().map(|s| (mean(s, 0), mean(s, 2))).collect());
+        let mean = |s| model.nodes.iter().map(|n| n.mass * n.position(s)).sum::<Vec3>() / mass;
+        plot.add(name, Mark::Line, states.iter().map(mean).map(|x| (x.x, x.z)).collect());
     }
     ctx.plot("path", &plot)?;
     let x = problem.params(&m.x);
     Ok(vec![
-        Row::new("Φ₀/Φ", first / m.value, "×").at_least(100.0).because(m.end.describe()),
-        Row::new("runs", m.evaluations as f64, "").against("453"),
-        Row::new("spin about y; forward rolling is positive", x[4], "rad/s")
+        Row::new("reduction", "Φ₀/Φ", first / m.value, "×").at_least(100.0).because(m.end.describe()),
+        Row::new("runs", "runs", m.evaluations as f64, "").against("453"),
+        Row::new("spin", "spin about y; forward rolling is positive", x[4], "rad/s")
             .against("back-spin")
             .accept("negative", x[4] < 0.0),
-        Row::remark("velocity", format!("({:.3}, {:.3}, {:.3}) m/s", x[0], x[1], x[2])),
+        Row::remark("velocity", "velocity", format!("({:.3}, {:.3}, {:.3}) m/s", x[0], x[1], x[2])),
     ])
 }
 
@@ -201,11 +206,11 @@ fn landscape(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut plot = Plot::new("Objective over v_z at v_x = 1.5 m/s", "v_z [m/s]", "Φ [m²]");
     let mut rough = Vec::new();
     let models = [
-        ("k_n = 100 N/m", 100.0, FrictionModel::Linear),
-        ("k_n = 1000 N/m", 1000.0, FrictionModel::Linear),
-        ("hybrid, 100 N/m", 100.0, FrictionModel::Hybrid),
+        ("linear-100", "k_n = 100 N/m", 100.0, FrictionModel::Linear),
+        ("linear-1000", "k_n = 1000 N/m", 1000.0, FrictionModel::Linear),
+        ("hybrid-100", "hybrid, 100 N/m", 100.0, FrictionModel::Hybrid),
     ];
-    for (name, stiffness, friction) in models {
+    for (id, name, stiffness, friction) in models {
         let mut problem = ball(ctx.pick(1, 2), (stiffness, 0.0), friction, false)?;
         let objective = PointTarget { owner: BALL, step: problem.steps, target: TARGET, weight: Vec3::ONE };
         let (mut right, mut all) = (0, 0);
@@ -229,6 +234,7 @@ fn landscape(ctx: &mut Context) -> Result<Vec<Row>> {
         }
         rows.push(
             Row::new(
+                format!("{id}/right-gradients"),
                 format!("{name}: points where the gradient is right to 1e-4"),
                 100.0 * right as f64 / all as f64,
                 "%",
@@ -259,16 +265,21 @@ fn landscape(ctx: &mut Context) -> Result<Vec<Row>> {
         }
         basins += usize::from(falling);
         rows.push(
-            Row::new(format!("{name}: basins along v_z"), basins as f64, "")
+            Row::new(format!("{id}/basins"), format!("{name}: basins along v_z"), basins as f64, "")
                 .against("one per number of bounces")
                 .at_least(2.0),
         );
         plot.add(name, Mark::Line, line);
     }
     rows.push(
-        Row::new("roughness (mean second difference) of 1000 N/m over 100 N/m", rough[1] / rough[0], "×")
-            .against("rises")
-            .at_least(1.0),
+        Row::new(
+            "roughness",
+            "roughness (mean second difference) of 1000 N/m over 100 N/m",
+            rough[1] / rough[0],
+            "×",
+        )
+        .against("rises")
+        .at_least(1.0),
     );
     ctx.plot("line", &plot)?;
     ctx.csv("grid", &["model", "v_x", "v_z", "objective"], &table).map_err(defect)?;

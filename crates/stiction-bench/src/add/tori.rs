@@ -1,12 +1,13 @@
 //! ADD-F5: three soft tori that fall on an incline and against a wall, by all friction models.
 
 use super::common::{defect, foam, system, wall};
-use crate::bench::{Context, Experiment, Row};
-use crate::clock::Stopwatch;
-use crate::failure::Result;
+use crate::{Context, Experiment, Row};
 use stiction::mesh::shapes;
-use stiction::solvers::penalty::{Bdf, FrictionModel, Phase, Settings, System};
+use stiction::model::ModelNode;
+use stiction::steppers::penalty::{Bdf, FrictionModel, Phase, Settings, System};
 use stiction::{Body, Geometry, Quat, Scene, State, Vec3};
+use stiction_cli::clock::Stopwatch;
+use stiction_cli::failure::Result;
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -41,13 +42,10 @@ fn spin(system: &System, s: &State, k: usize) -> Vec3 {
     let model = system.model();
     let nodes = &model.nodes[model.solids[k].nodes.clone()];
     let mass: f64 = nodes.iter().map(|n| n.mass).sum();
-    let mean = |x: &[f64], at: fn(&stiction::scene::ModelNode) -> usize| {
-        nodes.iter().map(|n| Vec3::from_slice(&x[at(n)..]) * n.mass).sum::<Vec3>() / mass
-    };
-    let (x, v) = (mean(&s.q, |n| n.q), mean(&s.v, |n| n.dof));
-    let of = |n: &stiction::scene::ModelNode| {
-        (Vec3::from_slice(&s.q[n.q..]) - x).cross(Vec3::from_slice(&s.v[n.dof..]) - v) * n.mass
-    };
+    let mean =
+        |of: fn(&ModelNode, &State) -> Vec3| nodes.iter().map(|n| of(n, s) * n.mass).sum::<Vec3>() / mass;
+    let (x, v) = (mean(ModelNode::position), mean(ModelNode::velocity));
+    let of = |n: &ModelNode| (n.position(s) - x).cross(n.velocity(s) - v) * n.mass;
     nodes.iter().map(of).sum()
 }
 
@@ -80,21 +78,37 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         costs.push(took.cpu.unwrap_or(took.wall));
         let name = friction.name();
         rows.push(
-            Row::new(format!("{name}: steps that did not converge, {tets} tets"), unsolved as f64, "")
-                .at_most(0.0),
+            Row::new(
+                format!("{name}/unsolved-steps"),
+                format!("{name}: steps that did not converge, {tets} tets"),
+                unsolved as f64,
+                "",
+            )
+            .at_most(0.0),
         );
-        rows.push(Row::new(format!("{name}: Newton steps per step"), iterations as f64 / steps as f64, ""));
+        rows.push(Row::new(
+            format!("{name}/newton-steps"),
+            format!("{name}: Newton steps per step"),
+            iterations as f64 / steps as f64,
+            "",
+        ));
         if friction == FrictionModel::Linear {
+            let what = "loss of angular momentum in flight";
             rows.push(
-                Row::new("loss of angular momentum in flight", 100.0 * lost, "%")
+                Row::new("linear/angular-momentum-loss", what, 100.0 * lost, "%")
                     .at_most(1.0)
                     .because("BDF2 is not symplectic, and viscosity sees a rotation as strain to second order (correction A4)"),
             );
         }
     }
     for (name, k, paper) in [("tanh", 1, "1.50 ×"), ("hybrid", 2, "1.52 ×")] {
-        let row =
-            Row::new(format!("CPU time of {name} over linear"), costs[k] / costs[0], "×").against(paper);
+        let row = Row::new(
+            format!("{name}-over-linear/time"),
+            format!("CPU time of {name} over linear"),
+            costs[k] / costs[0],
+            "×",
+        )
+        .against(paper);
         rows.push(row.accept("0.8 to 2 ×", (0.8..=2.0).contains(&(costs[k] / costs[0]))));
     }
     Ok(rows)

@@ -1,17 +1,17 @@
 //! ADD-F11 and ADD-F4: throws off the floor and a wall, to a point and to a pose; continuation in contact stiffness.
 
 use super::common::{ONSET, Problem, foam, ground, search_throw, system, wall};
-use crate::bench::{Context, Experiment, Row};
-use crate::failure::Result;
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot, Scale};
+use crate::{Context, Experiment, Row};
 use stiction::coords::SoftId;
 use stiction::diff::optimize::{Bounds, CmaSettings, cma_es};
 use stiction::diff::{Param, PointTarget, PoseTarget};
 use stiction::mesh::{TetMesh, shapes};
 use stiction::scene::Owner;
-use stiction::solvers::penalty::{Bdf, FrictionModel, Settings};
+use stiction::steppers::penalty::{Bdf, FrictionModel, Settings};
 use stiction::{State, Vec3};
+use stiction_cli::failure::Result;
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot, Scale};
 
 /// The registry entry.
 pub const POINT: Experiment = Experiment {
@@ -61,8 +61,8 @@ fn sequence(problem: &Problem, states: &[State]) -> String {
     let nodes = &problem.system.model().nodes;
     let (mut text, mut floor, mut side) = (String::new(), false, false);
     for s in states {
-        let low = nodes.iter().any(|n| s.q[n.q + 2] < 0.0);
-        let right = nodes.iter().any(|n| s.q[n.q] > WALL);
+        let low = nodes.iter().any(|n| n.position(s).z < 0.0);
+        let right = nodes.iter().any(|n| n.position(s).x > WALL);
         if low && !floor {
             text.push('f');
         }
@@ -80,7 +80,7 @@ fn sequences(ctx: &mut Context) -> Result<Vec<Row>> {
     let starts = &starts[..ctx.pick(3, 6)];
     let (mut rows, mut found, mut better) = (Vec::new(), Vec::new(), 0);
     let mut table = Vec::new();
-    for start in starts {
+    for (k, start) in starts.iter().enumerate() {
         let mut ends = Vec::new();
         for friction in [FrictionModel::Linear, FrictionModel::Tanh] {
             let mut problem = ball(friction, 2)?;
@@ -105,6 +105,7 @@ fn sequences(ctx: &mut Context) -> Result<Vec<Row>> {
             ]);
             rows.push(
                 Row::new(
+                    format!("start-{}/{}/objective", k + 1, friction.name()),
                     format!("{} from ({}, {}) m/s: Φ", friction.name(), start[0], start[1]),
                     m.value * first,
                     "m²",
@@ -120,13 +121,14 @@ fn sequences(ctx: &mut Context) -> Result<Vec<Row>> {
         better += usize::from(ends[1] <= ends[0] || ends[1] < 1e-12);
     }
     rows.push(
-        Row::new("sequences of contacts that reach the target", found.len() as f64, "")
+        Row::new("sequences", "sequences of contacts that reach the target", found.len() as f64, "")
             .against("several")
             .at_least(3.0)
             .because(found.join(", ")),
     );
     rows.push(
         Row::new(
+            "tanh-no-worse",
             "starts from which tanh ends no worse than linear",
             better as f64 / starts.len() as f64,
             "of 1",
@@ -167,7 +169,7 @@ fn thrown(cells: usize, stiffness: f64, with_wall: bool) -> Result<(Problem, Pos
     let hidden = if with_wall { [1.8, 0.1, -0.6, 0.3, -3.0, 0.5] } else { [1.2, 0.1, -0.6, 0.3, 3.0, 0.5] };
     let end = problem.states(&hidden)?.pop().unwrap_or_default();
     let nodes = problem.system.model().nodes.iter().enumerate();
-    let nodes = nodes.map(|(i, n)| (stiction::coords::NodeId(i as u32), Vec3::from_slice(&end.q[n.q..])));
+    let nodes = nodes.map(|(i, n)| (stiction::coords::NodeId(i as u32), n.position(&end)));
     let objective = PoseTarget { step: problem.steps, nodes: nodes.collect(), ..PoseTarget::default() };
     problem.runs = 0;
     Ok((problem, objective, hidden))
@@ -217,14 +219,16 @@ fn pose(ctx: &mut Context) -> Result<Vec<Row>> {
     }
     ctx.plot("convergence", &plot)?;
     Ok(vec![
-        Row::new(format!("Φ/Φ₀ by L-BFGS, {tets} tets"), value, "")
+        Row::new("lbfgs/objective", format!("Φ/Φ₀ by L-BFGS, {tets} tets"), value, "")
             .against("4e-4 after 319 runs")
             .at_most(1e-2)
             .because(format!("{runs} runs from {} throws: {}", shifts.len(), m.end.describe())),
-        Row::new("Φ/Φ₀ by CMA-ES in ten times the runs", c.value, "")
+        Row::new("cma-es/objective", "Φ/Φ₀ by CMA-ES in ten times the runs", c.value, "")
             .against("1e-2 after more than 8000 runs")
             .because(format!("{} runs", c.evaluations)),
-        Row::new("CMA-ES over L-BFGS", c.value / value, "×").against("25 ×").at_least(10.0),
+        Row::new("cma-es-over-lbfgs/objective", "CMA-ES over L-BFGS", c.value / value, "×")
+            .against("25 ×")
+            .at_least(10.0),
     ])
 }
 
@@ -240,7 +244,7 @@ fn continuation(_: &mut Context) -> Result<Vec<Row>> {
     let (mut problem, objective, hidden) = thrown(1, 1000.0, false)?;
     let tets = problem.system.model().solids[0].tets.len();
     let (mut rows, mut sum) = (Vec::new(), 0.0);
-    for [vx, vz] in STARTS {
+    for (k, [vx, vz]) in STARTS.into_iter().enumerate() {
         let start = [hidden[0] + vx, 0.0, hidden[2] + vz, 0.0, 0.0, 0.0];
         let stiff = Settings { stiffness: 1000.0, ..*problem.system.settings() };
         problem.system.set_settings(stiff);
@@ -258,17 +262,23 @@ fn continuation(_: &mut Context) -> Result<Vec<Row>> {
         let ratio = last.max(1e-10) / direct.value.max(1e-10);
         sum += ratio.ln();
         rows.push(Row::remark(
+            format!("start-{}/objectives", k + 1),
             format!("from ({vx}, {vz}) m/s off: Φ/Φ₀ of continuation, direct"),
             format!("{last:.1e}, {:.1e}", direct.value),
         ));
     }
     rows.push(
-        Row::new("continuation over direct, geometric mean of eight starts", (sum / 8.0).exp(), "×")
-            .against("finds the target")
-            .at_most(0.2)
-            .because(format!(
-                "at most {MOST_RUNS} runs each, {tets} tets; direct searches end sooner by themselves"
-            )),
+        Row::new(
+            "continuation-over-direct",
+            "continuation over direct, geometric mean of eight starts",
+            (sum / 8.0).exp(),
+            "×",
+        )
+        .against("finds the target")
+        .at_most(0.2)
+        .because(format!(
+            "at most {MOST_RUNS} runs each, {tets} tets; direct searches end sooner by themselves"
+        )),
     );
     Ok(rows)
 }

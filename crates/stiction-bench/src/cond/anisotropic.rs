@@ -1,12 +1,13 @@
 //! COND-F14: a box launched on a floor with elliptic friction, against the ODE of maximal dissipation.
 
-use crate::bench::runs::{GRAVITY, on_floor, simulate, take_steps};
-use crate::bench::{Context, Experiment, Row};
-use crate::failure::Result;
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot};
+use crate::runs::{GRAVITY, on_floor, simulate, take_steps};
+use crate::{Context, Experiment, Row};
+use stiction::coords::BodyId;
 use stiction::scene::{Combine, SurfaceFriction};
 use stiction::{Body, Geometry, SolverKind, Vec3};
+use stiction_cli::failure::Result;
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -36,18 +37,33 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         let steps = (1.2 / (mu1.min(mu2) * GRAVITY * dt)).ceil() as usize;
         let reference = ode(mu1, mu2, dt, steps);
         let mut path = vec![(0.0, 0.0)];
-        take_steps(&mut sim, steps, dt, |s| path.push((s.state().q[0], s.state().q[1])))?;
+        // The floor is the first body.
+        take_steps(&mut sim, steps, dt, |s| {
+            let x = s.body_at(BodyId(1)).centre_of_mass();
+            path.push((x.x, x.y));
+        })?;
         let length: f64 = reference.windows(2).map(|w| (w[1].0 - w[0].0).hypot(w[1].1 - w[0].1)).sum();
         let error =
             path.iter().zip(&reference).map(|(a, b)| (a.0 - b.0).hypot(a.1 - b.1)).fold(0.0, f64::max)
                 / length;
+        let id = format!("mu-{mu1}-{mu2}");
         rows.push(
-            Row::new(format!("μ = ({mu1}, {mu2}): distance to the ODE"), error, "of the path")
-                .against("0 (maximal dissipation)")
-                .at_most(0.01),
+            Row::new(
+                format!("{id}/ode-distance"),
+                format!("μ = ({mu1}, {mu2}): distance to the ODE"),
+                error,
+                "of the path",
+            )
+            .against("0 (maximal dissipation)")
+            .at_most(0.01),
         );
         let bend = path.iter().map(|p| (p.0 - p.1).abs() / 2f64.sqrt()).fold(0.0, f64::max) / length;
-        let row = Row::new(format!("μ = ({mu1}, {mu2}): bend of the path"), bend, "of the path");
+        let row = Row::new(
+            format!("{id}/bend"),
+            format!("μ = ({mu1}, {mu2}): bend of the path"),
+            bend,
+            "of the path",
+        );
         rows.push(if mu1 == mu2 {
             row.against("0 (straight)").at_most(1e-6)
         } else {

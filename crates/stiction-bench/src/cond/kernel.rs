@@ -1,11 +1,11 @@
 //! COND-kernel: the product of the iteration against the memory bandwidth of this machine, with one and two threads.
 
-use crate::bench::{Context, Experiment, Row};
-use crate::clock::Stopwatch;
-use crate::failure::{Result, error};
+use crate::{Context, Experiment, Row};
 use std::hint::black_box;
 use std::time::Instant;
 use stiction::linalg::{Pieces, SymBsr};
+use stiction_cli::clock::Stopwatch;
+use stiction_cli::failure::{Result, error};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -143,8 +143,13 @@ fn without_matrix(side: usize, times: usize) -> Row {
         || a.mul(black_box(&x), black_box(&mut y)),
         || tets.mul(black_box(&x), black_box(&mut z)),
     );
-    Row::new(format!("{n} dofs: time element by element over assembled"), without / with, "×")
-        .against("> 1: assembled products win")
+    Row::new(
+        format!("side-{side}/element-by-element"),
+        format!("{n} dofs: time element by element over assembled"),
+        without / with,
+        "×",
+    )
+    .against("> 1: assembled products win")
 }
 
 fn run(ctx: &mut Context) -> Result<Vec<Row>> {
@@ -183,16 +188,20 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     };
     let ((one, y_one), (two, y_two)) = (shared(1)?, shared(2)?);
     let mut rows = vec![
-        Row::remark("matrix", format!("{n} dofs, {:.0} MB", a.memory() as f64 / 1e6)),
-        Row::new("memory bandwidth, reading", bandwidth / 1e9, "GB/s"),
-        Row::new("product, one thread", bytes / plain / 1e9, "GB/s"),
-        Row::new("share of the bandwidth", bytes / plain / bandwidth, "").at_least(0.7),
-        Row::new("two threads over one, shared product", one / two, "×")
+        Row::remark("matrix", "matrix", format!("{n} dofs, {:.0} MB", a.memory() as f64 / 1e6)),
+        Row::new("bandwidth", "memory bandwidth, reading", bandwidth / 1e9, "GB/s"),
+        Row::new("product", "product, one thread", bytes / plain / 1e9, "GB/s"),
+        Row::new("bandwidth-share", "share of the bandwidth", bytes / plain / bandwidth, "").at_least(0.7),
+        Row::new("two-threads/over-one", "two threads over one, shared product", one / two, "×")
             .at_least(1.6)
             .because("wall time: other programs on the machine count"),
-        Row::new("two threads over the plain product", plain_wall / two, "×"),
-        Row::remark("same bits for one and two threads", if y_one == y_two { "yes" } else { "no" })
-            .accept("yes", y_one == y_two),
+        Row::new("two-threads/over-plain", "two threads over the plain product", plain_wall / two, "×"),
+        Row::remark(
+            "two-threads/same-bits",
+            "same bits for one and two threads",
+            if y_one == y_two { "yes" } else { "no" },
+        )
+        .accept("yes", y_one == y_two),
     ];
     // In cache and out of it: linear tetrahedra have about as many numbers as their matrix, and more arithmetic.
     rows.extend(ctx.pick([8, 20, 40], [8, 20, 60]).map(|side| without_matrix(side, times)));

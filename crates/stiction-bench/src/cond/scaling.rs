@@ -2,13 +2,13 @@
 
 use super::scenes::{self, Draw};
 use super::trial::{Contestant, EULER, MIDPOINT, Walk};
-use crate::bench::soft_blocks::exponent;
-use crate::bench::{Context, Experiment, Row};
-use crate::failure::Result;
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot, Scale};
+use crate::own::soft_blocks::exponent;
+use crate::{Context, Experiment, Row};
 use stiction::SolverKind;
-use stiction::solvers::cond::{CondESettings, CondSettings, Stand, Stop};
+use stiction::papers::cond::{CondESettings, CondSettings, Stand, Stop};
+use stiction_cli::failure::Result;
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot, Scale};
 
 /// Cost over size.
 pub const SCALING: Experiment = Experiment {
@@ -59,9 +59,7 @@ fn ladder(ctx: &mut Context, which: &str, mat: fn(Draw, usize) -> stiction::Scen
     };
     let (most_apgd, most_pgs) = if is_finer { ctx.pick((8_000, 2_500), (40_000, 10_000)) } else { (0, 0) };
     let theta = Stop::Update(1e-4);
-    let mut curves: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
-    let mut memory: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
-    let mut counts: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
+    let (mut curves, mut memory, mut counts) = (Vec::new(), Vec::new(), Vec::new());
     let mut table = Vec::new();
     let mut rows = Vec::new();
     for &n in cells {
@@ -74,10 +72,11 @@ fn ladder(ctx: &mut Context, which: &str, mat: fn(Draw, usize) -> stiction::Scen
         let per_dof = CondSettings { stop: mean, ..printed };
         let fixed = CondSettings { stop: Stop::Update(0.0), max_iterations: 50, ..printed };
         let mut all = vec![
-            Contestant::cond("COND, θ = 1e-4", printed),
-            Contestant::cond("COND, 50 iterations", fixed),
-            Contestant::cond("COND, θ per dof", per_dof),
+            Contestant::cond("cond-theta", "COND, θ = 1e-4", printed),
+            Contestant::cond("cond-50", "COND, 50 iterations", fixed),
+            Contestant::cond("cond-theta-per-dof", "COND, θ per dof", per_dof),
             Contestant::cond_e(
+                "cond-e",
                 "COND-E",
                 CondESettings { tolerance: TABLE_TWO, recycle: 10, ..Default::default() },
             ),
@@ -100,18 +99,25 @@ fn ladder(ctx: &mut Context, which: &str, mat: fn(Draw, usize) -> stiction::Scen
                 csv_number(its),
                 csv_number(megabytes),
             ]);
-            add_point(&mut memory, &c.name, (dofs as f64, megabytes));
-            add_point(&mut curves, &c.name, (dofs as f64, t));
-            add_point(&mut counts, &c.name, (dofs as f64, its));
-            rows.push(Row::new(format!("{which}, {dofs} dofs, {}: time", c.name), 1e3 * t, "ms"));
-            rows.push(Row::new(format!("{which}, {dofs} dofs, {}: iterations", c.name), its, ""));
+            add_point(&mut memory, c, (dofs as f64, megabytes));
+            add_point(&mut curves, c, (dofs as f64, t));
+            add_point(&mut counts, c, (dofs as f64, its));
+            let id = format!("{which}/{n}-cells/{}", c.id);
+            let what = format!("{which}, {dofs} dofs, {}", c.name);
+            rows.push(Row::new(format!("{id}/time"), format!("{what}: time"), 1e3 * t, "ms"));
+            rows.push(Row::new(format!("{id}/iterations"), format!("{what}: iterations"), its, ""));
         }
     }
     let mut plot = Plot::new("Solver time", "dofs", "time [s]");
     (plot.x_scale, plot.y_scale) = (Scale::Log, Scale::Log);
-    for (name, curve) in &curves {
+    for Curve { id, name, points: curve } in &curves {
         plot.add(name, Mark::Line, curve.clone());
-        let row = Row::new(format!("{which}, {name}: exponent of time"), exponent(curve), "");
+        let row = Row::new(
+            format!("{which}/{id}/time-exponent"),
+            format!("{which}, {name}: exponent of time"),
+            exponent(curve),
+            "",
+        );
         let is_decade = range(curve) >= DECADE;
         rows.push(match name.as_str() {
             "apgd" if is_decade => row.against("1.470").at_least(1.25),
@@ -122,7 +128,8 @@ fn ladder(ctx: &mut Context, which: &str, mat: fn(Draw, usize) -> stiction::Scen
         let cached: Vec<(f64, f64)> = curve.iter().copied().filter(|p| p.0 <= IN_CACHE).collect();
         if !is_finer && range(&cached) >= RANGE {
             let what = format!("{which}, {name}: exponent of time up to {} dofs", cached[cached.len() - 1].0);
-            let row = Row::new(what, exponent(&cached), "").against("0.9997");
+            let row = Row::new(format!("{which}/{id}/time-exponent-in-cache"), what, exponent(&cached), "")
+                .against("0.9997");
             rows.push(match name.as_str() {
                 "COND, θ = 1e-4" => row.at_most(1.2).because(
                     "the norm of more unknowns is larger for the same change of each, so that larger mats take more iterations",
@@ -135,14 +142,24 @@ fn ladder(ctx: &mut Context, which: &str, mat: fn(Draw, usize) -> stiction::Scen
             });
         }
     }
-    for (name, curve) in counts.iter().filter(|(name, _)| name.starts_with("COND")) {
-        rows.push(Row::new(format!("{which}, {name}: exponent of iterations"), exponent(curve), ""));
+    for Curve { id, name, points: curve } in counts.iter().filter(|c| c.name.starts_with("COND")) {
+        rows.push(Row::new(
+            format!("{which}/{id}/iterations-exponent"),
+            format!("{which}, {name}: exponent of iterations"),
+            exponent(curve),
+            "",
+        ));
     }
     let mut weights = Plot::new("Memory of the solver", "dofs", "memory [MB]");
     (weights.x_scale, weights.y_scale) = (Scale::Log, Scale::Log);
-    for (name, curve) in &memory {
+    for Curve { id, name, points: curve } in &memory {
         weights.add(name, Mark::Line, curve.clone());
-        let row = Row::new(format!("{which}, {name}: exponent of memory"), exponent(curve), "");
+        let row = Row::new(
+            format!("{which}/{id}/memory-exponent"),
+            format!("{which}, {name}: exponent of memory"),
+            exponent(curve),
+            "",
+        );
         rows.push(if name.starts_with("COND") { row.at_most(1.05) } else { row });
     }
     ctx.csv(&format!("{which}-times"), &["solver", "dofs", "seconds", "iterations", "MB"], &table)?;
@@ -156,11 +173,19 @@ fn range(curve: &[(f64, f64)]) -> f64 {
     curve.last().map_or(0.0, |last| last.0 / curve[0].0)
 }
 
-/// Adds a point to the curve of this name.
-fn add_point(curves: &mut Vec<(String, Vec<(f64, f64)>)>, name: &str, point: (f64, f64)) {
-    match curves.iter_mut().find(|c| c.0 == name) {
-        Some(c) => c.1.push(point),
-        None => curves.push((name.to_string(), vec![point])),
+/// Something of one solver over size or stiffness.
+struct Curve {
+    /// Id and name of the solver.
+    id: String,
+    name: String,
+    points: Vec<(f64, f64)>,
+}
+
+/// Adds a point to the curve of this solver.
+fn add_point(curves: &mut Vec<Curve>, of: &Contestant, point: (f64, f64)) {
+    match curves.iter_mut().find(|c| c.id == of.id) {
+        Some(c) => c.points.push(point),
+        None => curves.push(Curve { id: of.id.clone(), name: of.name.clone(), points: vec![point] }),
     }
 }
 
@@ -173,11 +198,10 @@ fn crossover(ctx: &mut Context) -> Result<Vec<Row>> {
     let middle = ctx.pick(4, 7);
     let cases = by_size
         .iter()
-        .map(|&s| ("size", s, 1e6))
-        .chain(by_stiffness.iter().map(|&e| ("stiffness", middle, e)));
-    let mut curves: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
-    let mut stiff_curves: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
-    for (what, shells, young) in cases {
+        .map(|&s| ("size", format!("size/{s}-shells"), s, 1e6))
+        .chain(by_stiffness.iter().map(|&e| ("stiffness", format!("stiffness/{e:e}-pa"), middle, e)));
+    let (mut curves, mut stiff_curves) = (Vec::new(), Vec::new());
+    for (what, id, shells, young) in cases {
         let scene = scenes::ball(Draw { young, poisson: 0.35, mu: 0.5 }, shells);
         let samples = Walk::samples(&scene, EULER, &[15, 16, 17, 25, 26, 27])?;
         let dofs = samples[0].dofs();
@@ -186,8 +210,12 @@ fn crossover(ctx: &mut Context) -> Result<Vec<Row>> {
         let mut all = vec![
             Contestant::kind(SolverKind::Auto, tolerance, None),
             Contestant::kind(SolverKind::Exact, tolerance, None),
-            Contestant::cond_e("COND-E mixing", CondESettings { multigrid_from: 0, ..e }),
-            Contestant::cond_e("COND-E diagonal", CondESettings { stand: Stand::Diagonal, ..e }),
+            Contestant::cond_e("cond-e-mixing", "COND-E mixing", CondESettings { multigrid_from: 0, ..e }),
+            Contestant::cond_e(
+                "cond-e-diagonal",
+                "COND-E diagonal",
+                CondESettings { stand: Stand::Diagonal, ..e },
+            ),
         ];
         if dofs <= 5000 {
             all.push(Contestant::kind(SolverKind::Pgs, tolerance, Some(3000)));
@@ -210,13 +238,14 @@ fn crossover(ctx: &mut Context) -> Result<Vec<Row>> {
                 csv_number(c.sum.worst.natural),
                 c.sum.failed.to_string(),
             ]);
-            add_point(curves, &c.name, (x, c.sum.milliseconds() * 1e-3));
+            add_point(curves, c, (x, c.sum.milliseconds() * 1e-3));
         }
         let solved = all.iter().filter(|c| c.sum.failed == 0);
         let best = solved.min_by(|a, b| a.sum.seconds.total_cmp(&b.sum.seconds)).unwrap_or(&all[0]);
         let ratio = all[0].sum.seconds / best.sum.seconds;
         rows.push(
             Row::new(
+                format!("{id}/auto-over-best"),
                 format!("{dofs} dofs, {young:.0e} Pa: time of `auto` over that of the best"),
                 ratio,
                 "×",
@@ -229,8 +258,8 @@ fn crossover(ctx: &mut Context) -> Result<Vec<Row>> {
     for (name, label, curves) in axes {
         let mut plot = Plot::new(&format!("Time at the same yardstick over {name}"), label, "time [s]");
         (plot.x_scale, plot.y_scale) = (Scale::Log, Scale::Log);
-        for (name, curve) in curves {
-            plot.add(&name, Mark::Line, curve);
+        for curve in curves {
+            plot.add(&curve.name, Mark::Line, curve.points);
         }
         ctx.plot(name, &plot)?;
     }

@@ -1,9 +1,9 @@
 //! The paper's scenes: our meshes are the nearest that our shapes make, with their counts in the comments.
 
-use crate::bench::runs::GRAVITY;
-use stiction::contact::samples::Rng;
+use crate::runs::GRAVITY;
 use stiction::coords::Pose;
 use stiction::elastic::{Law, Material, Section};
+use stiction::linalg::Rng;
 use stiction::mesh::shapes;
 use stiction::scene::{Ease, Fixing, Keyframe, Motion, NodeSelection, Rod, RodHold, SoftBody};
 use stiction::{Body, Geometry, Scene, Vec3};

@@ -3,19 +3,19 @@
 use super::scenes;
 use super::tables::{draw_ball, draw_mat};
 use super::trial::{Contestant, DT, EULER, MIDPOINT, Score, Walk, normal_force};
-use crate::bench::runs::{broke, on_floor};
-use crate::bench::{Context, Experiment, Row};
-use crate::failure::{Result, error};
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot};
+use crate::runs::{broke, on_floor};
+use crate::{Context, Experiment, Row};
 use stiction::contact::Solution;
 use stiction::elastic::{Law, Material};
 use stiction::mesh::shapes;
+use stiction::papers::cond::ccs::Ccs;
+use stiction::papers::cond::{Cond, CondESettings, CondSettings, Operator, Stop, inverse_contact};
 use stiction::scene::SoftBody;
 use stiction::solvers::ContactSolver;
-use stiction::solvers::ccs::Ccs;
-use stiction::solvers::cond::{Cond, CondESettings, CondSettings, Operator, Stop, inverse_contact};
 use stiction::{SimSettings, Simulation, SolverSettings, Vec3};
+use stiction_cli::failure::{Result, error};
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot};
 
 /// COND against CCS.
 pub const SPLITTING: Experiment = Experiment {
@@ -35,43 +35,52 @@ pub const INVERTIBLE: Experiment = Experiment {
 
 fn splitting(ctx: &mut Context) -> Result<Vec<Row>> {
     let (seeds, cells) = ctx.pick((3, 26), (20, 26));
-    let mut sums: Vec<(String, Score)> = Vec::new();
-    let mut add = |c: &Contestant| match sums.iter_mut().find(|s| s.0 == c.name) {
-        Some(s) => s.1.add(&c.sum),
-        None => sums.push((c.name.clone(), c.sum)),
+    // Id, name and score.
+    let mut sums: Vec<(String, String, Score)> = Vec::new();
+    let mut add = |c: &Contestant| match sums.iter_mut().find(|s| s.0 == c.id) {
+        Some(s) => s.2.add(&c.sum),
+        None => sums.push((c.id.clone(), c.name.clone(), c.sum)),
     };
-    let cond = |name: String, n: usize| {
+    let cond = |id: String, name: String, n: usize| {
         let stop = Stop::Update(0.0);
-        Contestant::cond(name, CondSettings { stop, max_iterations: n, recycle: 10, ..Default::default() })
+        Contestant::cond(
+            id,
+            name,
+            CondSettings { stop, max_iterations: n, recycle: 10, ..Default::default() },
+        )
     };
     for seed in 0..seeds {
         ctx.note(&format!("trial {}", seed + 1));
         let samples = Walk::samples(&scenes::mat(draw_mat(seed), cells), MIDPOINT, &SAMPLED)?;
         for n in COUNTS {
             let settings = SolverSettings { tolerance: Some(0.0), max_iterations: Some(n) };
-            let mut balanced = Contestant::new(format!("CCS ({n})"), Box::new(Ccs::new(&settings)));
+            let id = |solver: &str| format!("{n}-iterations/{solver}");
+            let mut balanced =
+                Contestant::new(id("ccs"), format!("CCS ({n})"), Box::new(Ccs::new(&settings)));
             balanced.run(&samples);
-            let [mut fixed, mut far] = [(1.0, ONE), (100.0, FAR)].map(|(factor, name)| {
-                let solver = Ccs::with_fixed_penalty(&settings, factor);
-                Contestant::new(format!("CCS, {name} ({n})"), Box::new(solver))
-            });
+            let [mut fixed, mut far] =
+                [(1.0, "ccs-one", ONE), (100.0, "ccs-far", FAR)].map(|(factor, solver, name)| {
+                    let id = id(solver);
+                    let solver = Ccs::with_fixed_penalty(&settings, factor);
+                    Contestant::new(id, format!("CCS, {name} ({n})"), Box::new(solver))
+                });
             fixed.run(&samples);
             far.run(&samples);
-            let mut own = cond(format!("COND ({n})"), n);
+            let mut own = cond(id("cond"), format!("COND ({n})"), n);
             own.run(&samples);
             // As many iterations as fit into the time of CCS.
             let many = (n as f64 * balanced.sum.seconds / own.sum.seconds).floor() as usize;
-            let mut longer = cond(format!("COND in the time of CCS ({n})"), many.max(n));
+            let mut longer = cond(id("cond-longer"), format!("COND in the time of CCS ({n})"), many.max(n));
             longer.run(&samples);
             let without =
                 CondESettings { tolerance: 1e-9, max_iterations: n, recycle: 10, ..Default::default() };
-            let mut without = Contestant::cond_e(format!("COND-E ({n})"), without);
+            let mut without = Contestant::cond_e(id("cond-e"), format!("COND-E ({n})"), without);
             without.run(&samples);
             [own, without, balanced, fixed, far, longer].iter().for_each(&mut add);
         }
     }
     let mut rows = Vec::new();
-    let of = |name: String| sums.iter().find(|s| s.0 == name).map(|s| s.1).unwrap_or_default();
+    let of = |name: String| sums.iter().find(|s| s.1 == name).map(|s| s.2).unwrap_or_default();
     let paper = |name: &str| match name {
         "COND (50)" => "0.0049, 0.966, 10.9",
         "CCS (50)" => "0.0051, 13.4, 66",
@@ -80,11 +89,30 @@ fn splitting(ctx: &mut Context) -> Result<Vec<Row>> {
         _ => "",
     };
     let mut table = Vec::new();
-    for (name, s) in &sums {
+    for (id, name, s) in &sums {
         let paper = paper(name);
-        rows.push(Row::new(format!("{name}: max penetration"), s.penetration_mm(), "mm").against(paper));
-        rows.push(Row::new(format!("{name}: internal force error"), s.internal_mn(), "mN").against(paper));
-        rows.push(Row::new(format!("{name}: solver time"), s.milliseconds(), "ms").against(paper));
+        rows.push(
+            Row::new(
+                format!("{id}/penetration"),
+                format!("{name}: max penetration"),
+                s.penetration_mm(),
+                "mm",
+            )
+            .against(paper),
+        );
+        rows.push(
+            Row::new(
+                format!("{id}/internal-force-error"),
+                format!("{name}: internal force error"),
+                s.internal_mn(),
+                "mN",
+            )
+            .against(paper),
+        );
+        rows.push(
+            Row::new(format!("{id}/time"), format!("{name}: solver time"), s.milliseconds(), "ms")
+                .against(paper),
+        );
         table.push(vec![
             name.clone(),
             csv_number(s.penetration_mm()),
@@ -98,32 +126,39 @@ fn splitting(ctx: &mut Context) -> Result<Vec<Row>> {
         let longer = of(format!("COND in the time of CCS ({n})"));
         let (fixed, far) = (of(format!("CCS, {ONE} ({n})")), of(format!("CCS, {FAR} ({n})")));
         let without = of(format!("COND-E ({n})"));
-        for (name, other) in [("COND", &cond), ("COND-E", &without)] {
+        for (id, name, other) in [("cond", "COND", &cond), ("cond-e", "COND-E", &without)] {
             rows.push(
-                Row::new(format!("{n} iterations: time CCS / {name}"), ccs.seconds / other.seconds, "×")
-                    .against(if n == 50 { "6.1" } else { "5.2" })
-                    .at_least(2.0),
+                Row::new(
+                    format!("{n}-iterations/ccs-over-{id}/time"),
+                    format!("{n} iterations: time CCS / {name}"),
+                    ccs.seconds / other.seconds,
+                    "×",
+                )
+                .against(if n == 50 { "6.1" } else { "5.2" })
+                .at_least(2.0),
             );
         }
         let paper = if n == 50 { "13.9" } else { "40.5" };
         let over = |score: Score| score.internal / cond.internal;
-        let ratio = |what: &str, score: Score| {
+        let ratio = |id: &str, what: &str, score: Score| {
+            let id = format!("{n}-iterations/{id}-over-cond/internal-force-error");
             let name = format!("{n} iterations: internal force error CCS, {what} / COND");
-            Row::new(name, over(score), "×").against(paper)
+            Row::new(id, name, over(score), "×").against(paper)
         };
-        rows.push(ratio(ONE, fixed).because(format!(
+        rows.push(ratio("ccs-one", ONE, fixed).because(format!(
             "one penalty for all, the mass of a node: CCS leaves {:.3} mN where the paper's, whose penalty it does not give, left {}",
             fixed.internal_mn(),
             if n == 50 { "13.4" } else { "6.56" }
         )));
-        rows.push(ratio(FAR, far));
-        let row = ratio("balanced", ccs).because(
+        rows.push(ratio("ccs-far", FAR, far));
+        let row = ratio("ccs", "balanced", ccs).because(
             "a penalty per contact, balanced on the way: better than any fixed one that is not tuned to the scene",
         );
         // The mean of twenty trials is what was published; those of a few differ by more than it asks for.
         rows.push(if ctx.quick { row } else { row.at_least(3.0) });
         rows.push(
             Row::new(
+                format!("{n}-iterations/ccs-over-cond-e/internal-force-error"),
                 format!("at most {n} iterations: internal force error CCS, balanced / COND-E"),
                 ccs.internal / without.internal,
                 "×",
@@ -131,8 +166,10 @@ fn splitting(ctx: &mut Context) -> Result<Vec<Row>> {
             .against(paper)
             .at_least(3.0),
         );
+        let id = format!("{n}-iterations/ccs-over-cond-longer/internal-force-error");
+        let what = format!("same time as CCS ({n}): internal force error CCS / COND");
         rows.push(
-            Row::new(format!("same time as CCS ({n}): internal force error CCS / COND"), ccs.internal / longer.internal, "×")
+            Row::new(id, what, ccs.internal / longer.internal, "×")
                 .at_least(3.0)
                 .because("our own splitting balances a penalty per contact, and an iteration of it is a solve with a factor: it gains more per iteration than COND and takes many times as long"),
         );
@@ -180,11 +217,13 @@ fn invertible(ctx: &mut Context) -> Result<Vec<Row>> {
                 if step < warm_up {
                     continue;
                 }
-                let mut p = walk.sim.problem().clone();
+                let mut p = walk.sim.problem().expect("a velocity step").clone();
                 let omega = Vec3::splat(OMEGA * p.force_per_lambda);
                 p.softness.fill(omega);
-                let mut x =
-                    Solution { v: walk.sim.solution().v.clone(), lambda: vec![Vec3::ZERO; p.contacts()] };
+                let mut x = Solution {
+                    v: walk.sim.solution().expect("a velocity step").v.clone(),
+                    lambda: vec![Vec3::ZERO; p.contacts()],
+                };
                 solver.solve(&p, &mut x, &mut ());
                 let (mut f, mut inverse, mut apart) = (0.0, 0.0, 0.0);
                 for c in 0..p.contacts() {
@@ -208,13 +247,24 @@ fn invertible(ctx: &mut Context) -> Result<Vec<Row>> {
                     csv_number(inverse),
                 ]);
             }
+            let id = format!("{name}/theta-{theta:e}");
             rows.push(
-                Row::new(format!("{name}, θ = {theta:.0e}: mismatch"), 1e3 * mismatch, "mN")
-                    .against(paper.to_string()),
+                Row::new(
+                    format!("{id}/mismatch"),
+                    format!("{name}, θ = {theta:.0e}: mismatch"),
+                    1e3 * mismatch,
+                    "mN",
+                )
+                .against(paper.to_string()),
             );
             rows.push(
-                Row::new(format!("{name}, θ = {theta:.0e}: mismatch over the force"), mismatch / size, "")
-                    .at_most(1e-3),
+                Row::new(
+                    format!("{id}/relative-mismatch"),
+                    format!("{name}, θ = {theta:.0e}: mismatch over the force"),
+                    mismatch / size,
+                    "",
+                )
+                .at_most(1e-3),
             );
             if theta == 1e-4 {
                 plot.add(&format!("{name}, forward"), Mark::Line, forward_curve);
@@ -223,11 +273,22 @@ fn invertible(ctx: &mut Context) -> Result<Vec<Row>> {
         }
     }
     let (strict, proximal) = (jitter(Operator::Strict)?, jitter(Operator::Proximal)?);
-    rows.push(Row::new("sliding block, strict: deviation of the normal force", strict, "of its mean"));
+    let id = |operator: &str| format!("sliding-block/{operator}/force-deviation");
+    rows.push(Row::new(
+        id("strict"),
+        "sliding block, strict: deviation of the normal force",
+        strict,
+        "of its mean",
+    ));
     rows.push(
-        Row::new("sliding block, proximal: deviation of the normal force", proximal, "of its mean")
-            .against("jitters")
-            .accept("> 2 × strict", proximal > 2.0 * strict),
+        Row::new(
+            id("proximal"),
+            "sliding block, proximal: deviation of the normal force",
+            proximal,
+            "of its mean",
+        )
+        .against("jitters")
+        .accept("> 2 × strict", proximal > 2.0 * strict),
     );
     ctx.csv("forces", &["scene", "theta", "step", "forward_N", "inverse_N"], &table)?;
     ctx.plot("forces", &plot)?;
@@ -256,7 +317,10 @@ fn jitter(operator: Operator) -> Result<f64> {
     for step in 0..STEPS {
         sim.step(DT).map_err(broke)?;
         if step >= STEPS / 3 {
-            forces.push(normal_force(sim.problem(), &sim.solution().lambda));
+            forces.push(normal_force(
+                sim.problem().expect("a velocity step"),
+                &sim.solution().expect("a velocity step").lambda,
+            ));
         }
     }
     let mean = forces.iter().sum::<f64>() / forces.len() as f64;

@@ -3,12 +3,13 @@
 use super::scenes::{self, Draw};
 use super::tables::{draw_ball, draw_cable, draw_gripper, draw_mat};
 use super::trial::{Contestant, EULER, MIDPOINT, Walk};
-use crate::bench::{Context, Experiment, Row};
-use crate::failure::Result;
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot, Scale};
-use stiction::solvers::cond::{Acceleration, CondESettings, CondSettings, Stand, StepSize, Stop};
+use crate::{Context, Experiment, Row};
+use stiction::papers::cond::{CondESettings, CondSettings, Stand, StepSize, Stop};
+use stiction::solvers::island::Acceleration;
 use stiction::{Scene, Scheme, SolverKind};
+use stiction_cli::failure::Result;
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot, Scale};
 
 /// Iterations over Young's modulus.
 pub const STIFFNESS: Experiment = Experiment {
@@ -106,7 +107,8 @@ fn stiffness(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let mut plot = Plot::new("Iterations over stiffness", "Young's modulus [Pa]", "iterations");
     (plot.x_scale, plot.y_scale) = (Scale::Log, Scale::Log);
-    let mut counts: Vec<(String, Vec<f64>)> = Vec::new();
+    // Id and name of a solver, and its iterations.
+    let mut counts: Vec<(String, String, Vec<f64>)> = Vec::new();
     let mut table = Vec::new();
     for young in moduli {
         ctx.note(&format!("E = {young:.0e} Pa"));
@@ -115,23 +117,28 @@ fn stiffness(ctx: &mut Context) -> Result<Vec<Row>> {
         let diagonal = CondESettings { tolerance, stand: Stand::Diagonal, ..Default::default() };
         let mut all = vec![
             Contestant::cond(
+                "cond-theta",
                 "COND θ = 1e-5",
                 CondSettings { stop: Stop::Update(1e-5), ..Default::default() },
             ),
             Contestant::cond(
+                "cond-judged",
                 "COND to 1e-4",
                 CondSettings { stop: Stop::Error(tolerance), ..Default::default() },
             ),
-            Contestant::cond_e("COND-E diagonal", diagonal),
+            Contestant::cond_e("cond-e-diagonal", "COND-E diagonal", diagonal),
             Contestant::cond_e(
+                "cond-e-nesterov",
                 "COND-E Nesterov",
                 CondESettings { acceleration: Acceleration::Nesterov, ..diagonal },
             ),
             Contestant::cond_e(
+                "cond-e-diagonal-bb",
                 "COND-E diagonal BB",
                 CondESettings { stand: Stand::DiagonalBarzilaiBorwein, ..diagonal },
             ),
             Contestant::cond_e(
+                "cond-e-multigrid",
                 "COND-E multigrid",
                 CondESettings { stand: Stand::Multigrid, multigrid_from: 0, ..diagonal },
             ),
@@ -149,19 +156,20 @@ fn stiffness(ctx: &mut Context) -> Result<Vec<Row>> {
                 csv_number(c.sum.milliseconds()),
                 csv_number(c.sum.worst.natural),
             ]);
-            match counts.iter_mut().find(|x| x.0 == c.name) {
-                Some(x) => x.1.push(n),
-                None => counts.push((c.name.clone(), vec![n])),
+            match counts.iter_mut().find(|x| x.0 == c.id) {
+                Some(x) => x.2.push(n),
+                None => counts.push((c.id.clone(), c.name.clone(), vec![n])),
             }
         }
     }
-    for (name, n) in &counts {
+    for (id, name, n) in &counts {
         for (young, n) in moduli.iter().zip(n) {
-            rows.push(Row::new(format!("{name}: iterations at {young:.0e} Pa"), *n, ""));
+            let what = format!("{name}: iterations at {young:.0e} Pa");
+            rows.push(Row::new(format!("{id}/{young:e}-pa/iterations"), what, *n, ""));
         }
         plot.add(name, Mark::Line, moduli.iter().copied().zip(n.iter().copied()).collect());
         let change = spread(&n[..3]);
-        let row = Row::new(format!("{name}: change from 0.1 to 10 MPa"), change, "×");
+        let row = Row::new(format!("{id}/change"), format!("{name}: change from 0.1 to 10 MPa"), change, "×");
         rows.push(match name.as_str() {
             "COND θ = 1e-5" => row.against("1.13").at_most(1.3).because(
                 "θ is an update, not an error: what it leaves grows with the stiffness (the rows to 1e-4 show the true dependence)",
@@ -170,7 +178,8 @@ fn stiffness(ctx: &mut Context) -> Result<Vec<Row>> {
             "apgd" => row.against("4.2").at_least(1.5),
             "COND-E multigrid" => {
                 let flat = spread(n);
-                Row::new("COND-E multigrid: change from 1e5 to 1e8 Pa", flat, "×").at_most(2.0)
+                let what = "COND-E multigrid: change from 1e5 to 1e8 Pa";
+                Row::new("cond-e-multigrid/change-to-1e8-pa", what, flat, "×").at_most(2.0)
             }
             _ => row,
         });
@@ -207,10 +216,10 @@ fn chebyshev(ctx: &mut Context) -> Result<Vec<Row>> {
             let judged =
                 |s: CondSettings| CondSettings { stop: Stop::Error(o.error), max_iterations: o.most, ..s };
             let mut trial = vec![
-                Contestant::cond("without", without),
-                Contestant::cond("with", with),
-                Contestant::cond("without, judged", judged(without)),
-                Contestant::cond("with, judged", judged(with)),
+                Contestant::cond("without", "without", without),
+                Contestant::cond("with", "with", with),
+                Contestant::cond("without-judged", "without, judged", judged(without)),
+                Contestant::cond("with-judged", "with, judged", judged(with)),
             ];
             look(&o.scene, o.scheme, (o.warm_up, steps), &mut trial)?;
             if all.is_empty() {
@@ -223,15 +232,27 @@ fn chebyshev(ctx: &mut Context) -> Result<Vec<Row>> {
         let Some(o) = one else { continue };
         let name = o.name;
         let [plain, fast, true_plain, true_fast] = [0, 1, 2, 3].map(|i| all[i].sum.iterations());
-        rows.push(Row::new(format!("{name}: iterations without"), plain, "").against(o.paper[0].to_string()));
-        rows.push(Row::new(format!("{name}: iterations with"), fast, "").against(o.paper[1].to_string()));
         rows.push(
-            Row::new(format!("{name}: reduction at θ"), plain / fast, "×")
-                .against(format!("{:.1}", o.paper[0] / o.paper[1]))
-                .at_least(2.0)
-                .because("θ ends the plain iteration early: its updates are small because it is slow"),
+            Row::new(format!("{name}/without/iterations"), format!("{name}: iterations without"), plain, "")
+                .against(o.paper[0].to_string()),
         );
-        let row = Row::new(format!("{name}: reduction at an error of {}", o.error), true_plain / true_fast, "×")
+        rows.push(
+            Row::new(format!("{name}/with/iterations"), format!("{name}: iterations with"), fast, "")
+                .against(o.paper[1].to_string()),
+        );
+        rows.push(
+            Row::new(
+                format!("{name}/reduction-at-theta"),
+                format!("{name}: reduction at θ"),
+                plain / fast,
+                "×",
+            )
+            .against(format!("{:.1}", o.paper[0] / o.paper[1]))
+            .at_least(2.0)
+            .because("θ ends the plain iteration early: its updates are small because it is slow"),
+        );
+        let what = format!("{name}: reduction at an error of {}", o.error);
+        let row = Row::new(format!("{name}/reduction-at-error"), what, true_plain / true_fast, "×")
             .because(format!(
                 "{true_plain:.0} and {true_fast:.0} iterations of at most {}; {} and {} of {} steps did not get there",
                 o.most, all[2].sum.failed, all[3].sum.failed, all[3].sum.steps
@@ -276,17 +297,26 @@ fn strategies(ctx: &mut Context) -> Result<Vec<Row>> {
             max_iterations: if theta < 1e-6 { FINISHED } else { 3000 },
             ..CondSettings::default()
         };
-        let one = |name: &str, s, recycle, theta| Contestant::cond(name, settings(s, recycle, theta)).once();
+        let one = |id: &str, name: &str, s, recycle, theta| {
+            Contestant::cond(id, name, settings(s, recycle, theta)).once()
+        };
         let mut all: Vec<Contestant> =
-            StepSize::ALL.into_iter().map(|s| one(s.name(), s, 1, theta)).collect();
+            StepSize::ALL.into_iter().map(|s| one(s.name(), s.name(), s, 1, theta)).collect();
         let (kind, end) = (StepSize::Frobenius, END * theta);
-        all.push(one("frobenius recycled", kind, 10, theta));
-        all.push(one("frobenius, θ/1e6", kind, 1, end));
-        all.push(one("frobenius recycled, θ/1e6", kind, 10, end));
+        all.push(one("frobenius-recycled", "frobenius recycled", kind, 10, theta));
+        all.push(one("frobenius-finished", "frobenius, θ/1e6", kind, 1, end));
+        all.push(one("frobenius-recycled-finished", "frobenius recycled, θ/1e6", kind, 10, end));
         look(&scene, scheme, (warm_up, steps), &mut all)?;
         for c in &all {
-            rows.push(Row::new(format!("{name}, {}: iterations", c.name), c.sum.iterations(), ""));
+            let id = format!("{name}/{}", c.id);
             rows.push(Row::new(
+                format!("{id}/iterations"),
+                format!("{name}, {}: iterations", c.name),
+                c.sum.iterations(),
+                "",
+            ));
+            rows.push(Row::new(
+                format!("{id}/natural-map"),
                 format!("{name}, {}: natural map, worst", c.name),
                 c.sum.worst.natural,
                 "m/s",
@@ -301,13 +331,15 @@ fn strategies(ctx: &mut Context) -> Result<Vec<Row>> {
             ]);
         }
         let n = all.len();
-        for (fresh, old, what) in
-            [(&all[1], &all[n - 3], "stopped at θ"), (&all[n - 2], &all[n - 1], "finished, θ/1e6")]
-        {
+        for (fresh, old, id, what) in [
+            (&all[1], &all[n - 3], "stopped", "stopped at θ"),
+            (&all[n - 2], &all[n - 1], "finished", "finished, θ/1e6"),
+        ] {
             let both = fresh.velocity().iter().zip(old.velocity());
             let change = both.map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
-            let row = Row::new(format!("{name}, {what}: what recycling changes over θ"), change / theta, "×");
-            rows.push(if what.starts_with("finished") {
+            let what = format!("{name}, {what}: what recycling changes over θ");
+            let row = Row::new(format!("{name}/{id}/recycling-change"), what, change / theta, "×");
+            rows.push(if id == "finished" {
                 row.at_most(1.0)
                     .because(format!("{:.0} iterations of at most {FINISHED}", old.sum.iterations()))
             } else {
@@ -319,7 +351,15 @@ fn strategies(ctx: &mut Context) -> Result<Vec<Row>> {
         let (fresh, old) = (&all[1], &all[n - 3]);
         let (fresh, old) = (&fresh.sum, &old.sum);
         let change = old.iterations() / fresh.iterations();
-        rows.push(Row::new(format!("{name}: iterations recycled over fresh"), change, "×").at_most(1.5));
+        rows.push(
+            Row::new(
+                format!("{name}/recycled-over-fresh"),
+                format!("{name}: iterations recycled over fresh"),
+                change,
+                "×",
+            )
+            .at_most(1.5),
+        );
     }
     ctx.csv("strategies", &["scene", "strategy", "iterations", "ms", "natural", "internal_mN"], &table)?;
     Ok(rows)

@@ -2,14 +2,15 @@
 
 use super::scenes::{self, Draw};
 use super::trial::{Contestant, DT, EULER, Score, Walk};
-use crate::bench::{Context, Experiment, Row};
-use crate::clock::Stopwatch;
-use crate::failure::Result;
 use crate::memory::held;
-use crate::output::csv_number;
-use stiction::sim::PositionBased;
-use stiction::solvers::cond::{Acceleration, Chebyshev, CondESettings, CondSettings, Stand, Stop};
+use crate::{Context, Experiment, Row};
+use stiction::papers::cond::PositionBased;
+use stiction::papers::cond::{CondESettings, CondSettings, Stand, Stop};
+use stiction::solvers::island::{Acceleration, Chebyshev};
 use stiction::{Scene, SolverKind};
+use stiction_cli::clock::Stopwatch;
+use stiction_cli::failure::Result;
+use stiction_cli::output::csv_number;
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -26,7 +27,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let steps = ctx.pick(2, 5);
     let q = ctx.quick;
     let pick = |a: usize, b: usize| if q { a } else { b };
-    let box_on_floor = crate::bench::runs::on_floor(
+    let box_on_floor = crate::runs::on_floor(
         0.1,
         0.5,
         [stiction::Body::new("box", stiction::Geometry::Box { half: stiction::Vec3::splat(0.1) })
@@ -63,9 +64,12 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             // What takes long is asked once.
             c.run(if SLOW.contains(&c.name.as_str()) { &samples[..1] } else { &samples });
         }
-        let mut entries: Vec<(String, Score)> = all.into_iter().map(|c| (c.name, c.sum)).collect();
-        entries.push(("PBD".into(), by_position(&scene, step, steps)?));
-        for (solver, s) in &entries {
+        // Id, name and score.
+        let mut entries: Vec<(String, String, Score)> =
+            all.into_iter().map(|c| (c.id, c.name, c.sum)).collect();
+        entries.push(("pbd".into(), "PBD".into(), by_position(&scene, step, steps)?));
+        for (id, solver, s) in &entries {
+            let id = format!("{name}/{id}");
             let positions = solver == "PBD";
             table.push(vec![
                 name.to_string(),
@@ -82,27 +86,54 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             ]);
             if positions {
                 rows.push(Row::remark(
+                    format!("{id}/natural-map"),
                     format!("{name}, PBD: natural map"),
                     "none: it solves other equations",
                 ));
             } else {
-                rows.push(Row::new(format!("{name}, {solver}: natural map"), s.worst.natural, "m/s"));
+                rows.push(Row::new(
+                    format!("{id}/natural-map"),
+                    format!("{name}, {solver}: natural map"),
+                    s.worst.natural,
+                    "m/s",
+                ));
             }
-            rows.push(Row::new(format!("{name}, {solver}: internal force error"), s.internal_mn(), "mN"));
-            rows.push(Row::new(format!("{name}, {solver}: iterations"), s.iterations(), ""));
-            rows.push(Row::new(format!("{name}, {solver}: time per step"), s.milliseconds(), "ms"));
-            rows.push(Row::new(format!("{name}, {solver}: memory"), s.megabytes(), "MB"));
+            rows.push(Row::new(
+                format!("{id}/internal-force-error"),
+                format!("{name}, {solver}: internal force error"),
+                s.internal_mn(),
+                "mN",
+            ));
+            rows.push(Row::new(
+                format!("{id}/iterations"),
+                format!("{name}, {solver}: iterations"),
+                s.iterations(),
+                "",
+            ));
+            rows.push(Row::new(
+                format!("{id}/time"),
+                format!("{name}, {solver}: time per step"),
+                s.milliseconds(),
+                "ms",
+            ));
+            rows.push(Row::new(
+                format!("{id}/memory"),
+                format!("{name}, {solver}: memory"),
+                s.megabytes(),
+                "MB",
+            ));
         }
-        let solved = entries.iter().filter(|e| e.1.failed == 0 && e.1.worst.natural <= GOOD && e.0 != "PBD");
+        let solved = entries.iter().filter(|e| e.2.failed == 0 && e.2.worst.natural <= GOOD && e.0 != "pbd");
         let best =
-            solved.min_by(|a, b| a.1.milliseconds().total_cmp(&b.1.milliseconds())).unwrap_or(&entries[0]);
+            solved.min_by(|a, b| a.2.milliseconds().total_cmp(&b.2.milliseconds())).unwrap_or(&entries[0]);
         rows.push(
             Row::new(
+                format!("{name}/auto-over-best"),
                 format!("{name}: time of `auto` over that of the best"),
-                entries[0].1.milliseconds() / best.1.milliseconds(),
+                entries[0].2.milliseconds() / best.2.milliseconds(),
                 "×",
             )
-            .against(format!("best: {}", best.0))
+            .against(format!("best: {}", best.1))
             .at_most(1.2),
         );
     }
@@ -143,11 +174,19 @@ fn contestants(gain: f64) -> Vec<Contestant> {
     vec![
         Contestant::kind(SolverKind::Auto, TOLERANCE, None),
         Contestant::kind(SolverKind::Exact, TOLERANCE, None),
-        Contestant::cond("COND as printed, θ = 1e-4", CondSettings { stop: Stop::Update(1e-4), ..judged }),
-        Contestant::cond("COND as printed, judged", judged),
-        Contestant::cond_e("COND-E Chebyshev", CondESettings { acceleration: chebyshev, ..diagonal }),
-        Contestant::cond_e("COND-E Anderson", diagonal),
-        Contestant::cond_e("COND-E", e),
+        Contestant::cond(
+            "cond-theta",
+            "COND as printed, θ = 1e-4",
+            CondSettings { stop: Stop::Update(1e-4), ..judged },
+        ),
+        Contestant::cond("cond-judged", "COND as printed, judged", judged),
+        Contestant::cond_e(
+            "cond-e-chebyshev",
+            "COND-E Chebyshev",
+            CondESettings { acceleration: chebyshev, ..diagonal },
+        ),
+        Contestant::cond_e("cond-e-anderson", "COND-E Anderson", diagonal),
+        Contestant::cond_e("cond-e", "COND-E", e),
         Contestant::kind(SolverKind::Ccs, TOLERANCE, Some(1000)),
         Contestant::kind(SolverKind::Pgs, TOLERANCE, Some(2000)),
         Contestant::kind(SolverKind::Apgd, TOLERANCE, Some(1000)),

@@ -8,11 +8,12 @@
 use super::extras;
 use super::scenes::{self, Draw};
 use super::trial::{Contestant, EULER, MIDPOINT, Sample, Score, Walk};
-use crate::bench::{Context, Experiment, Row};
-use crate::failure::Result;
-use crate::output::csv_number;
-use stiction::solvers::cond::{Acceleration, Chebyshev, CondESettings, CondSettings, Stand, Stop};
+use crate::{Context, Experiment, Row};
+use stiction::papers::cond::{CondESettings, CondSettings, Stand, Stop};
+use stiction::solvers::island::{Acceleration, Chebyshev};
 use stiction::{Scene, Scheme, SolverKind};
+use stiction_cli::failure::Result;
+use stiction_cli::output::csv_number;
 
 /// Soft mat folding.
 pub const MAT: Experiment = Experiment {
@@ -202,11 +203,12 @@ fn makers(t: &TableOf) -> Vec<(&'static str, Make)> {
     let kind =
         |k: SolverKind, most: Option<usize>| -> Make { Box::new(move |t| Contestant::kind(k, t, most)) };
     vec![
-        ("COND", Box::new(move |t| Contestant::cond("COND", printed(0.1 * t)))),
+        ("COND", Box::new(move |t| Contestant::cond("cond", "COND", printed(0.1 * t)))),
         (
             "COND-E",
             Box::new(|t| {
                 Contestant::cond_e(
+                    "cond-e",
                     "COND-E",
                     CondESettings { tolerance: t, recycle: RECYCLE, ..Default::default() },
                 )
@@ -223,7 +225,7 @@ fn makers(t: &TableOf) -> Vec<(&'static str, Make)> {
                     max_iterations: 500,
                     ..Default::default()
                 };
-                Contestant::cond_e("COND-E, diagonal", settings)
+                Contestant::cond_e("cond-e-diagonal", "COND-E, diagonal", settings)
             }),
         ),
         ("exact", kind(SolverKind::Exact, None)),
@@ -276,7 +278,8 @@ fn run(ctx: &mut Context, t: &TableOf) -> Result<Vec<Row>> {
     let at = t.at[usize::from(!ctx.quick)];
     let makers = makers(t);
     let mut tuned: Vec<(f64, f64, bool)> = Vec::new();
-    let mut scores: Vec<(String, Score)> = Vec::new();
+    // Id, name and score.
+    let mut scores: Vec<(String, String, Score)> = Vec::new();
     let mut size = (0, 0);
     // Time per step of COND θ/10 [s].
     let mut as_printed = 0.0;
@@ -299,7 +302,8 @@ fn run(ctx: &mut Context, t: &TableOf) -> Result<Vec<Row>> {
         let finer = CondSettings { stop: Stop::Update(0.1 * t.theta), ..printed };
         let mut all = Vec::new();
         if seed < slow_trials || as_printed < SLOW {
-            all.extend([Contestant::cond("COND θ", printed), Contestant::cond("COND θ/10", finer)]);
+            all.push(Contestant::cond("cond-theta", "COND θ", printed));
+            all.push(Contestant::cond("cond-theta-tenth", "COND θ/10", finer));
         }
         let able = makers.iter().zip(&tuned).filter(|(_, tuned)| tuned.1 < SLOW || seed < slow_trials);
         all.extend(able.map(|((_, make), tuned)| make(tuned.0)));
@@ -308,24 +312,39 @@ fn run(ctx: &mut Context, t: &TableOf) -> Result<Vec<Row>> {
             if c.name == "COND θ/10" {
                 as_printed = 1e-3 * c.sum.milliseconds();
             }
-            match scores.iter_mut().find(|s| s.0 == c.name) {
-                Some(s) => s.1.add(&c.sum),
-                None => scores.push((c.name.clone(), c.sum)),
+            match scores.iter_mut().find(|s| s.0 == c.id) {
+                Some(s) => s.2.add(&c.sum),
+                None => scores.push((c.id, c.name, c.sum)),
             }
         }
     }
     let mut rows = vec![
-        Row::remark("scene", format!("{} dofs, up to {} contacts, {trials} trials", size.0, size.1)),
-        Row::new("internal force error that all are held to", 1e3 * t.yardstick.0, "mN")
+        Row::remark("scene", "scene", format!("{} dofs, up to {} contacts, {trials} trials", size.0, size.1)),
+        Row::new("yardstick", "internal force error that all are held to", 1e3 * t.yardstick.0, "mN")
             .against(t.yardstick.1),
     ];
     let mut table = Vec::new();
-    for (name, s) in &scores {
-        rows.push(Row::new(format!("{name}: max penetration"), s.penetration_mm(), "mm"));
-        rows.push(Row::new(format!("{name}: internal force error"), s.internal_mn(), "mN"));
-        rows.push(Row::new(format!("{name}: contact force error"), s.force_error(), "of the force"));
-        rows.push(Row::new(format!("{name}: iterations"), s.iterations(), ""));
-        rows.push(Row::new(format!("{name}: solver time"), s.milliseconds(), "ms"));
+    for (id, name, s) in &scores {
+        rows.push(Row::new(
+            format!("{id}/penetration"),
+            format!("{name}: max penetration"),
+            s.penetration_mm(),
+            "mm",
+        ));
+        rows.push(Row::new(
+            format!("{id}/internal-force-error"),
+            format!("{name}: internal force error"),
+            s.internal_mn(),
+            "mN",
+        ));
+        rows.push(Row::new(
+            format!("{id}/contact-force-error"),
+            format!("{name}: contact force error"),
+            s.force_error(),
+            "of the force",
+        ));
+        rows.push(Row::new(format!("{id}/iterations"), format!("{name}: iterations"), s.iterations(), ""));
+        rows.push(Row::new(format!("{id}/time"), format!("{name}: solver time"), s.milliseconds(), "ms"));
         table.push(vec![
             name.clone(),
             s.steps.to_string(),
@@ -341,18 +360,29 @@ fn run(ctx: &mut Context, t: &TableOf) -> Result<Vec<Row>> {
             s.failed.to_string(),
         ]);
     }
-    let of = |name: &str| scores.iter().find(|s| s.0 == name).map(|s| s.1).unwrap_or_default();
+    let of = |name: &str| scores.iter().find(|s| s.1 == name).map(|s| s.2).unwrap_or_default();
     let (printed, finer) = (of("COND θ"), of("COND θ/10"));
     rows.push(
-        Row::new("COND θ: iterations beside the paper's", printed.iterations(), "")
-            .against(t.paper.1.to_string()),
+        Row::new(
+            "beside-paper/iterations",
+            "COND θ: iterations beside the paper's",
+            printed.iterations(),
+            "",
+        )
+        .against(t.paper.1.to_string()),
     );
     rows.push(
-        Row::new("COND θ: max penetration beside the paper's", printed.penetration_mm(), "mm")
-            .against(format!("{} (PGS {})", t.paper.0, t.paper.2))
-            .at_most(t.most_mm),
+        Row::new(
+            "beside-paper/penetration",
+            "COND θ: max penetration beside the paper's",
+            printed.penetration_mm(),
+            "mm",
+        )
+        .against(format!("{} (PGS {})", t.paper.0, t.paper.2))
+        .at_most(t.most_mm),
     );
-    let row = Row::new("θ/10 divides the internal force error by", printed.internal / finer.internal, "×")
+    let gain = printed.internal / finer.internal;
+    let row = Row::new("theta-tenth-gain", "θ/10 divides the internal force error by", gain, "×")
         .because(format!(
             "θ bounds the update and not the error (C5); virtual nodes leave λ/k_v whatever θ is; {:.0} and {:.0} iterations of at most {}",
             printed.iterations(),
@@ -363,9 +393,14 @@ fn run(ctx: &mut Context, t: &TableOf) -> Result<Vec<Row>> {
     if t.shallower {
         let pgs = of("pgs").penetration_mm();
         rows.push(
-            Row::new("COND θ: max penetration over that of PGS", printed.penetration_mm() / pgs, "×")
-                .against(format!("{:.2}", t.paper.0 / t.paper.2))
-                .at_most(1.0),
+            Row::new(
+                "cond-theta-over-pgs/penetration",
+                "COND θ: max penetration over that of PGS",
+                printed.penetration_mm() / pgs,
+                "×",
+            )
+            .against(format!("{:.2}", t.paper.0 / t.paper.2))
+            .at_most(1.0),
         );
     }
     let tuning = |name: &str| tuned[makers.iter().position(|m| m.0 == name).unwrap_or(0)];
@@ -381,6 +416,7 @@ fn run(ctx: &mut Context, t: &TableOf) -> Result<Vec<Row>> {
     for (name, key, (paper, asked)) in [("PGS", "pgs", t.ratios[0]), ("APGD", "apgd", t.ratios[1])] {
         rows.push(
             Row::new(
+                format!("{key}-over-cond/time"),
                 format!("time {name} / COND as printed, same internal force error"),
                 time(key) / time("COND"),
                 "×",
@@ -389,6 +425,7 @@ fn run(ctx: &mut Context, t: &TableOf) -> Result<Vec<Row>> {
             .because(format!("{}; {}", at_yardstick("COND"), at_yardstick(key))),
         );
         let row = Row::new(
+            format!("{key}-over-best/time"),
             format!("time {name} / best of COND and COND-E, same internal force error"),
             time(key) / time(ours),
             "×",
@@ -398,15 +435,26 @@ fn run(ctx: &mut Context, t: &TableOf) -> Result<Vec<Row>> {
         rows.push(if t.in_quick || !ctx.quick { row.at_least(asked) } else { row });
     }
     let others = of("pgs").iterations().min(of("apgd").iterations());
-    for (name, count, judged) in
-        [("COND θ", printed.iterations(), false), (ours, of(ours).iterations(), t.fewest)]
-    {
-        let row = Row::new(format!("iterations {name} / fewest of PGS and APGD"), count / others, "×");
+    for (id, name, count, judged) in [
+        ("cond-theta", "COND θ", printed.iterations(), false),
+        ("best", ours, of(ours).iterations(), t.fewest),
+    ] {
+        let row = Row::new(
+            format!("{id}-over-rivals/iterations"),
+            format!("iterations {name} / fewest of PGS and APGD"),
+            count / others,
+            "×",
+        );
         rows.push(if judged { row.against("0.40").at_most(1.0) } else { row });
     }
     let worst = ["COND-E", "pgs", "apgd"].map(|n| of(n).force_error()).into_iter().fold(0.0, f64::max);
-    let row = Row::new("contact forces of COND-E, PGS and APGD: largest error", worst, "of the force")
-        .because("APGD solves the relaxation, whose forces differ where contacts slide (C10)");
+    let row = Row::new(
+        "worst-contact-force-error",
+        "contact forces of COND-E, PGS and APGD: largest error",
+        worst,
+        "of the force",
+    )
+    .because("APGD solves the relaxation, whose forces differ where contacts slide (C10)");
     rows.push(if t.same_force { row.against("FE equal to 0.5 %").at_most(0.02) } else { row });
     rows.extend((t.extra)(ctx)?);
     let header = [

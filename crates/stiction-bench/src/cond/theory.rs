@@ -1,15 +1,18 @@
 //! COND-theory: propositions, lemma, theorems and remark of the paper as numbers.
 
-use crate::bench::{Context, Experiment, Row};
-use crate::failure::Result;
-use stiction::contact::samples::{self, Rng};
+use crate::{Context, Experiment, Row};
+use stiction::contact::law::cone;
+use stiction::contact::samples;
 use stiction::contact::soft_samples::SoftBlock;
-use stiction::contact::{ContactProblem, Friction, Law, Solution, cone, residual};
-use stiction::solvers::cond::majorant::absolute_column_sums;
-use stiction::solvers::cond::operators::{Operator, one_shot, project};
-use stiction::solvers::cond::{Acceleration, Cond, CondSettings, StepSize, Stop};
+use stiction::contact::{ContactProblem, Friction, Law, Solution, residual};
+use stiction::linalg::Rng;
+use stiction::papers::cond::majorant::absolute_column_sums;
+use stiction::papers::cond::operators::{Operator, one_shot, project};
+use stiction::papers::cond::{Cond, CondSettings, StepSize, Stop};
+use stiction::solvers::island::Acceleration;
 use stiction::solvers::{ContactSolver, TraceRecord};
 use stiction::{Scheme, Vec3};
+use stiction_cli::failure::Result;
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -47,7 +50,7 @@ fn perturbation() -> Row {
     };
     let sink = |gain: f64| -p.j.mul_one(0, &solve(&p, settings(gain), &mut Vec::new()).v).x;
     let slope = (sink(1e5) / sink(1e3)).ln() / 100f64.ln();
-    Row::new("Prop. 2: slope of the perturbation over k_v", slope, "")
+    Row::new("prop-2", "Prop. 2: slope of the perturbation over k_v", slope, "")
         .against("-1")
         .accept("-1 ± 0.02", (slope + 1.0).abs() <= 0.02)
 }
@@ -88,17 +91,19 @@ fn operators(samples: usize) -> Vec<Row> {
         }
     }
     vec![
-        Row::new("Prop. 4: natural map of the strict operator, worst", strict, "")
+        Row::new("prop-4", "Prop. 4: natural map of the strict operator, worst", strict, "")
             .against("0")
             .at_most(1e-10),
-        Row::new("Prop. 5: |u_n − μ|u_t|| of the proximal operator, worst", glide, "")
+        Row::new("prop-5", "Prop. 5: |u_n − μ|u_t|| of the proximal operator, worst", glide, "")
             .against("0")
             .at_most(1e-9),
-        Row::new("Prop. 6: distance beyond the best of brute force, worst", nearest, "")
+        Row::new("prop-6", "Prop. 6: distance beyond the best of brute force, worst", nearest, "")
             .against("≤ 0")
             .at_most(1e-9),
-        Row::new("Lemma 3: pairs that break it, proximal", monotone as f64, "").against("0").at_most(0.0),
-        Row::new("Lemma 3: pairs that break it, strict", counter as f64, "")
+        Row::new("lemma-3/proximal", "Lemma 3: pairs that break it, proximal", monotone as f64, "")
+            .against("0")
+            .at_most(0.0),
+        Row::new("lemma-3/strict", "Lemma 3: pairs that break it, strict", counter as f64, "")
             .against("> 0 (Fig. 5)")
             .at_least(1.0),
     ]
@@ -129,13 +134,13 @@ fn contraction() -> Vec<Row> {
     solve(&block(), CondSettings { operator: Operator::Strict, ..settings }, &mut strict);
     let strict = strict.windows(2).map(|w| w[1].residual / w[0].residual).fold(0.0, f64::max);
     vec![
-        Row::new("Theorem 1: ‖I − M̂⁻¹A‖ over t²‖M⁻¹(JᵀKJ + E)‖", w.q / w.a / (t * t), "")
+        Row::new("theorem-1", "Theorem 1: ‖I − M̂⁻¹A‖ over t²‖M⁻¹(JᵀKJ + E)‖", w.q / w.a / (t * t), "")
             .against("1/4 (printed 1/2)")
             .accept("1/4", (w.q / w.a / (t * t) - 0.25).abs() < 1e-12),
-        Row::new("Theorem 2: largest ratio of updates, proximal, W = α I", ratio, "")
+        Row::new("theorem-2/proximal", "Theorem 2: largest ratio of updates, proximal, W = α I", ratio, "")
             .against("< 1")
             .at_most(1.0),
-        Row::new("the same with the strict operator", strict, "").against("no promise"),
+        Row::new("theorem-2/strict", "the same with the strict operator", strict, "").against("no promise"),
     ]
 }
 
@@ -148,8 +153,13 @@ fn consistency() -> Vec<Row> {
             let settings =
                 CondSettings { stop: Stop::Update(theta), max_iterations: 20_000, ..Default::default() };
             let m = residual::measure(&p, &solve(&p, settings, &mut Vec::new()));
-            let row = Row::new(format!("Remark 1: momentum error at θ = {theta:.0e}"), m.momentum, "√kg·m/s")
-                .against("→ 0");
+            let row = Row::new(
+                format!("remark-1/theta-{theta:e}"),
+                format!("Remark 1: momentum error at θ = {theta:.0e}"),
+                m.momentum,
+                "√kg·m/s",
+            )
+            .against("→ 0");
             if theta == 1e-10 { row.at_most(1e-7) } else { row }
         })
         .collect()
@@ -174,7 +184,7 @@ fn dominance(samples: usize) -> Row {
         let form: f64 = (0..N * N).map(|k| x[k / N] * e[k] * x[k % N]).sum();
         worst = worst.min((bound - form.abs()) / bound);
     }
-    Row::new("E(q): least xᵀ(D − |E|)x over xᵀDx, D by absolute column sums", worst, "")
+    Row::new("majorant", "E(q): least xᵀ(D − |E|)x over xᵀDx, D by absolute column sums", worst, "")
         .against("≥ 0")
         .at_least(0.0)
 }

@@ -4,16 +4,17 @@
 //! What counts as time: everything that a solver does in a step, Delassus matrices and factors included. What is made once
 //! per run (patterns, lattices, orderings) does not count, as in the paper.
 
-use crate::bench::runs::broke;
-use crate::clock::Stopwatch;
-use crate::failure::{Result, error};
 use crate::memory::held;
+use crate::runs::broke;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use stiction::contact::{ContactKey, ContactProblem, Law, Residuals, Solution, residual};
-use stiction::solvers::cond::{Cond, CondE, CondESettings, CondSettings};
-use stiction::solvers::{self, ContactSolver, SolveReport};
+use stiction::methods;
+use stiction::papers::cond::{Cond, CondE, CondESettings, CondSettings};
+use stiction::solvers::{ContactSolver, SolveReport};
 use stiction::{Scene, Scheme, SimSettings, Simulation, SolverKind, SolverSettings, Vec3};
+use stiction_cli::clock::Stopwatch;
+use stiction_cli::failure::{Result, error};
 
 /// Time step of the paper [s].
 pub const DT: f64 = 0.01;
@@ -35,6 +36,8 @@ const REPEATS: usize = 4;
 
 /// A solver that takes part.
 pub struct Contestant {
+    /// Its part of the ids of rows.
+    pub id: String,
     /// Name in tables.
     pub name: String,
     solver: Box<dyn ContactSolver>,
@@ -132,8 +135,9 @@ impl Score {
 
 impl Contestant {
     /// Any solver.
-    pub fn new(name: impl Into<String>, solver: Box<dyn ContactSolver>) -> Contestant {
+    pub fn new(id: impl Into<String>, name: impl Into<String>, solver: Box<dyn ContactSolver>) -> Contestant {
         Contestant {
+            id: id.into(),
             name: name.into(),
             solver,
             v: Vec::new(),
@@ -147,19 +151,19 @@ impl Contestant {
     }
 
     /// COND as printed, with changes.
-    pub fn cond(name: impl Into<String>, settings: CondSettings) -> Contestant {
-        Contestant::new(name, Box::new(Cond::new(settings)))
+    pub fn cond(id: impl Into<String>, name: impl Into<String>, settings: CondSettings) -> Contestant {
+        Contestant::new(id, name, Box::new(Cond::new(settings)))
     }
 
     /// COND-E with changes.
-    pub fn cond_e(name: impl Into<String>, settings: CondESettings) -> Contestant {
-        Contestant::new(name, Box::new(CondE::new(settings)))
+    pub fn cond_e(id: impl Into<String>, name: impl Into<String>, settings: CondESettings) -> Contestant {
+        Contestant::new(id, name, Box::new(CondE::new(settings)))
     }
 
     /// A solver by kind.
     pub fn kind(kind: SolverKind, tolerance: f64, most: Option<usize>) -> Contestant {
         let settings = SolverSettings { tolerance: Some(tolerance), max_iterations: most };
-        let mut all = Contestant::new(kind.name(), solvers::make_for_steps(kind, &settings));
+        let mut all = Contestant::new(kind.name(), kind.name(), methods::make_for_steps(kind, &settings));
         all.relaxed = kind == SolverKind::Apgd;
         all
     }
@@ -256,7 +260,7 @@ impl Sample {
         self.relaxed.get_or_init(|| {
             let settings = SolverSettings { tolerance: Some(RELAXED_TRUTH), max_iterations: None };
             let mut x = self.truth.clone();
-            solvers::make(SolverKind::Apgd, &settings).solve(&self.problem, &mut x, &mut ());
+            methods::make(SolverKind::Apgd, &settings).solve(&self.problem, &mut x, &mut ());
             x.v
         })
     }
@@ -337,9 +341,9 @@ impl Walk {
     pub fn sample(&self, lead: Option<(ContactProblem, Vec<f64>)>) -> Sample {
         Sample {
             lead,
-            problem: self.sim.problem().clone(),
+            problem: self.sim.problem().expect("a velocity step").clone(),
             before: self.before.clone(),
-            truth: self.sim.solution().clone(),
+            truth: self.sim.solution().expect("a velocity step").clone(),
             relaxed: OnceCell::new(),
             mass: self.mass.clone(),
         }
@@ -368,7 +372,7 @@ impl Walk {
                 walk.step()?;
                 taken += 1;
             }
-            let lead = (walk.sim.problem().clone(), walk.before.clone());
+            let lead = (walk.sim.problem().expect("a velocity step").clone(), walk.before.clone());
             walk.step()?;
             taken += 1;
             all.push(walk.sample(Some(lead)));

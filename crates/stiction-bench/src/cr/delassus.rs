@@ -2,12 +2,12 @@
 
 use super::super::{Context, Experiment, Row};
 use super::{gripped, solve};
-use crate::clock::Stopwatch;
-use crate::failure::Result;
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot};
 use stiction::contact::{ContactProblem, LocalProblem};
-use stiction::solvers::cr::Settings;
+use stiction::papers::cr::Settings;
+use stiction_cli::clock::Stopwatch;
+use stiction_cli::failure::Result;
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -63,23 +63,42 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         let slope = (build[ALL].1 - build[0].1) / (build[ALL].0 - build[0].0);
         slopes.push(slope);
         let crossing = build.iter().zip(&whole).find(|(b, w)| b.1 > w.1).map_or(f64::NAN, |(b, _)| b.0);
-        let dofs = p.dofs();
+        let (id, dofs) = (format!("block-{}", size[0]), p.dofs());
         rows.push(Row::new(
+            format!("{id}/build-slope"),
             format!("{dofs} dofs: seconds per 1000 constraints to build W"),
             1e3 * slope,
             "s",
         ));
-        rows.push(Row::new(format!("{dofs} dofs: CR, all constraints"), whole[ALL].1, "s"));
-        rows.push(Row::new(format!("{dofs} dofs: W, all constraints"), build[ALL].1, "s"));
-        let row =
-            Row::new(format!("{dofs} dofs: CR is cheaper from (of those tried)"), crossing, "constraints");
+        rows.push(Row::new(
+            format!("{id}/cr/time"),
+            format!("{dofs} dofs: CR, all constraints"),
+            whole[ALL].1,
+            "s",
+        ));
+        rows.push(Row::new(
+            format!("{id}/delassus/time"),
+            format!("{dofs} dofs: W, all constraints"),
+            build[ALL].1,
+            "s",
+        ));
+        let row = Row::new(
+            format!("{id}/crossing"),
+            format!("{dofs} dofs: CR is cheaper from (of those tried)"),
+            crossing,
+            "constraints",
+        );
         rows.push(if dofs >= 20_000 { row.against("< 500").at_most(500.0) } else { row });
         plot.add(&format!("W, {dofs} dofs"), Mark::Line, build);
         plot.add(&format!("CR, {dofs} dofs"), Mark::Line, whole);
     }
     let steeper = slopes.windows(2).all(|s| s[1] > s[0]);
-    let row =
-        Row::new("slope of the largest over that of the smallest", slopes[slopes.len() - 1] / slopes[0], "×");
+    let row = Row::new(
+        "largest-over-smallest/build-slope",
+        "slope of the largest over that of the smallest",
+        slopes[slopes.len() - 1] / slopes[0],
+        "×",
+    );
     rows.push(row.against("rises with dofs").accept("slopes rise", steeper));
     ctx.csv("times", &["dofs", "constraints", "delassus_s", "cr_s"], &cells)?;
     ctx.plot("times", &plot)?;

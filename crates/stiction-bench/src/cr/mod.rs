@@ -45,7 +45,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
 use stiction::Vec3;
 use stiction::contact::soft_samples::SoftBlock;
 use stiction::contact::{ContactProblem, Residuals, Solution, residual};
-use stiction::solvers::cr::{ConjugateResidual, Counts, Settings};
+use stiction::papers::cr::{ConjugateResidual, Counts, Settings};
 use stiction::solvers::{ContactSolver, SolveReport};
 
 /// One solve from zero impulses.

@@ -2,10 +2,10 @@
 
 use super::super::{Context, Experiment, Row};
 use super::solve;
-use crate::failure::Result;
 use stiction::Vec3;
 use stiction::contact::{ContactProblem, samples};
-use stiction::solvers::cr::{Preconditioner, Settings, Stop};
+use stiction::papers::cr::{Preconditioner, Settings, Stop};
+use stiction_cli::failure::Result;
 
 /// The friction cone.
 pub const CONE: Experiment = Experiment {
@@ -54,15 +54,41 @@ fn cone(_: &mut Context) -> Result<Vec<Row>> {
         let v = Vec3::from_slice(&x.v);
         let l = x.lambda[0];
         let off = v.angle_between(-Vec3::new(l.y, l.z, 0.0)).to_degrees();
-        rows.push(Row::new(format!("{name}: angle between friction and sliding"), off, "°").at_most(angle));
+        rows.push(
+            Row::new(
+                format!("{name}/angle"),
+                format!("{name}: angle between friction and sliding"),
+                off,
+                "°",
+            )
+            .at_most(angle),
+        );
         let excess = (l.y.hypot(l.z) / (MU * l.x) - 1.0).abs();
-        rows.push(Row::new(format!("{name}: friction over μλ, less one"), excess, "").at_most(1e-4));
+        rows.push(
+            Row::new(
+                format!("{name}/friction-excess"),
+                format!("{name}: friction over μλ, less one"),
+                excess,
+                "",
+            )
+            .at_most(1e-4),
+        );
         let error = v.distance(exact) / exact.length();
-        let row = Row::new(format!("{name}: error of the slipping velocity"), error, "");
+        let row = Row::new(
+            format!("{name}/slip-velocity-error"),
+            format!("{name}: error of the slipping velocity"),
+            error,
+            "",
+        );
         rows.push(row.against("Δt (|F| − μ m g)/m along F").at_most(if angle > 1.0 { 0.025 } else { 1e-5 }));
         let x = solve(s, &particle(Vec3::new(2.0, 1.0, 0.0), 1)).solution;
         let held = (x.lambda[0] / DT).distance(Vec3::new(G, -2.0, -1.0));
-        let row = Row::new(format!("{name}: error of the sticking force"), held, "N");
+        let row = Row::new(
+            format!("{name}/stick-force-error"),
+            format!("{name}: error of the sticking force"),
+            held,
+            "N",
+        );
         rows.push(row.against("(mg, −2, −1) N").at_most(1e-2));
     }
     Ok(rows)
@@ -73,13 +99,27 @@ fn switching(_: &mut Context) -> Result<Vec<Row>> {
     for preconditioner in [Preconditioner::Diag, Preconditioner::Full] {
         let s = Settings { preconditioner, ..Settings::robust() };
         let name = format!("{preconditioner:?}");
+        let id = name.to_lowercase();
         let (down, up) = (solve(s, &particle(Vec3::ZERO, 1)), solve(s, &particle(2.0 * G * Vec3::Z, 1)));
-        let row = Row::new(format!("{name}: active under gravity"), down.counts.active as f64, "");
+        let row = Row::new(
+            format!("{id}/active-under-gravity"),
+            format!("{name}: active under gravity"),
+            down.counts.active as f64,
+            "",
+        );
         rows.push(row.against("1").accept("1", down.counts.active == 1));
-        let row = Row::new(format!("{name}: active when lifted"), up.counts.active as f64, "");
+        let row = Row::new(
+            format!("{id}/active-when-lifted"),
+            format!("{name}: active when lifted"),
+            up.counts.active as f64,
+            "",
+        );
         rows.push(row.against("0").accept("0", up.counts.active == 0 && up.solution.lambda[0] == Vec3::ZERO));
         let off = (up.solution.v[2] - G * DT).abs().max(down.solution.v[2].abs());
-        rows.push(Row::new(format!("{name}: error of both velocities"), off, "m/s").at_most(1e-8));
+        rows.push(
+            Row::new(format!("{id}/velocity-error"), format!("{name}: error of both velocities"), off, "m/s")
+                .at_most(1e-8),
+        );
     }
     Ok(rows)
 }
@@ -93,8 +133,22 @@ fn redundant(_: &mut Context) -> Result<Vec<Row>> {
             let x = solve(Settings { preconditioner, ..Settings::robust() }, &particle(push, copies));
             let off = Vec3::from_slice(&x.solution.v).distance(exact);
             let name = format!("{copies} copies, {preconditioner:?}");
-            rows.push(Row::new(format!("{name}: error of the velocity"), off, "m/s").at_most(1e-7));
-            rows.push(Row::new(format!("{name}: iterations"), x.report.iterations as f64, ""));
+            let id = format!("{copies}-copies/{preconditioner:?}").to_lowercase();
+            rows.push(
+                Row::new(
+                    format!("{id}/velocity-error"),
+                    format!("{name}: error of the velocity"),
+                    off,
+                    "m/s",
+                )
+                .at_most(1e-7),
+            );
+            rows.push(Row::new(
+                format!("{id}/iterations"),
+                format!("{name}: iterations"),
+                x.report.iterations as f64,
+                "",
+            ));
         }
     }
     Ok(rows)

@@ -2,16 +2,16 @@
 
 use super::super::runs::broke;
 use super::super::{Context, Experiment, Row};
-use crate::failure::{Result, error};
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot, Scale};
 use stiction::Vec3;
 use stiction::contact::Solution;
 use stiction::elastic::{Law, Material};
+use stiction::papers::cr::{ConjugateResidual, Preconditioner, Settings, Stop};
 use stiction::scene::contact_samples as scenes;
-use stiction::solvers::cr::{ConjugateResidual, Preconditioner, Settings, Stop};
 use stiction::solvers::{ContactSolver, TraceRecord};
 use stiction::{SimSettings, Simulation, SolverKind, SolverSettings};
+use stiction_cli::failure::{Result, error};
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot, Scale};
 
 /// Tolerance of the steps: the yardstick.
 const TOLERANCE: f64 = 1e-6;
@@ -27,7 +27,7 @@ pub const EXPERIMENT: Experiment = Experiment {
 
 fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let (sim, mut rows) = bearing(ctx)?;
-    let p = sim.problem();
+    let p = sim.problem().expect("a velocity step");
     // Relative to ‖b‖, as in Table 1 (R10).
     let size = p.b.iter().map(|b| b * b).sum::<f64>().sqrt();
     let stop = Stop::Paper { eps1: 1e-5 * size, eps2: 1e-6 };
@@ -39,6 +39,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         solver.solve(p, &mut x, &mut ());
         let h = solver.history();
         let name = format!("{preconditioner:?}");
+        let id = name.to_lowercase();
         let mut plot = Plot::new(&format!("Residual norms, {name}"), "iteration", "norm");
         plot.y_scale = Scale::Log;
         let curve = |f: &dyn Fn(usize) -> f64| {
@@ -48,7 +49,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         plot.add("‖C^(−1/2) r‖", Mark::Line, curve(&|k| h[k].preconditioned));
         plot.add("‖U r‖∞", Mark::Line, curve(&|k| h[k].constraint));
         plot.add("‖U C^(−1/2) r‖∞", Mark::Line, curve(&|k| h[k].preconditioned_constraint));
-        ctx.plot(&name.to_lowercase(), &plot)?;
+        ctx.plot(&id, &plot)?;
         let cells: Vec<Vec<String>> = h
             .iter()
             .enumerate()
@@ -60,13 +61,14 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             .collect();
         let header =
             ["iteration", "r", "preconditioned", "constraint", "preconditioned_constraint", "restart"];
-        ctx.csv(&name.to_lowercase(), &header, &cells)?;
+        ctx.csv(&id, &header, &cells)?;
         if preconditioner == Preconditioner::Diag {
             // Between restarts ‖C^(−1/2) r‖ is what the method minimises.
             let rising = h
                 .windows(2)
                 .filter(|w| !w[1].restarted && w[1].preconditioned > w[0].preconditioned * (1.0 + 1e-9));
             let row = Row::new(
+                "diag/rises",
                 "Diag: rises of the preconditioned residual between changes",
                 rising.count() as f64,
                 "",
@@ -74,10 +76,21 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             rows.push(row.against("0").at_most(0.0));
         }
         iterations.push(solver.counts().iterations as f64);
-        rows.push(Row::new(format!("{name}: iterations"), solver.counts().iterations as f64, ""));
-        rows.push(Row::new(format!("{name}: changes of state"), solver.counts().switches as f64, ""));
+        rows.push(Row::new(
+            format!("{id}/iterations"),
+            format!("{name}: iterations"),
+            solver.counts().iterations as f64,
+            "",
+        ));
+        rows.push(Row::new(
+            format!("{id}/state-changes"),
+            format!("{name}: changes of state"),
+            solver.counts().switches as f64,
+            "",
+        ));
     }
-    let row = Row::new("iterations Diag / Full", iterations[0] / iterations[1], "×");
+    let row =
+        Row::new("diag-over-full/iterations", "iterations Diag / Full", iterations[0] / iterations[1], "×");
     rows.push(row.against("“much faster”").at_least(2.0));
     Ok(rows)
 }
@@ -122,14 +135,25 @@ fn bearing(ctx: &mut Context) -> Result<(Simulation, Vec<Row>)> {
     plot.add("update", Mark::Dots, starts.map(place).filter(|p| p.1 > 0.0).collect());
     ctx.plot("updates", &plot)?;
     let mut rows = vec![
-        Row::new("non-linear updates over all steps", updates as f64, "").at_least(1.0),
-        Row::new("iterations of first solves, all steps with updates", first, ""),
+        Row::new("updates", "non-linear updates over all steps", updates as f64, "").at_least(1.0),
+        Row::new("first-solves/iterations", "iterations of first solves, all steps with updates", first, ""),
     ];
     for (k, sum) in later.iter().enumerate().take(3) {
-        rows.push(Row::new(format!("iterations after update {}, the same steps", k + 1), *sum, ""));
+        let n = k + 1;
+        rows.push(Row::new(
+            format!("update-{n}/iterations"),
+            format!("iterations after update {n}, the same steps"),
+            *sum,
+            "",
+        ));
     }
     let last = later.get(2.min(later.len().saturating_sub(1))).copied().unwrap_or(f64::NAN);
-    let row = Row::new("iterations after the last of these over those of first solves", last / first, "×");
+    let row = Row::new(
+        "last-over-first/iterations",
+        "iterations after the last of these over those of first solves",
+        last / first,
+        "×",
+    );
     rows.push(row.against("gaps between updates shrink").accept("< 1", last < first));
     Ok((sim, rows))
 }

@@ -2,12 +2,12 @@
 
 use super::super::{Context, Experiment, Row};
 use super::mean_median;
-use super::table::{EPS1, EPS2, METHODS, Methods, Plan, Run, run};
-use crate::failure::Result;
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot, Scale};
+use super::table::{EPS1, EPS2, METHOD_IDS, METHODS, Methods, Plan, Run, run};
+use stiction::papers::cr::complementarity::Errors;
 use stiction::scene::contact_samples::rings;
-use stiction::solvers::cr::complementarity::Errors;
+use stiction_cli::failure::Result;
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot, Scale};
 
 /// Rings of 5e5 Pa, with the errors of Figure 13 and the iterations of Figure 11.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -47,11 +47,22 @@ fn soft(ctx: &mut Context) -> Result<Vec<Row>> {
         // All of them, in motion.
         let plan = Plan { methods: Methods::Full, errors: true, ..Plan::new(1e-3, 60, 5) };
         let (sim, all) = run(ctx, &rings(120, 5e5), &plan)?;
-        rows.extend(all.safety("120 rings"));
-        let dofs = sim.problem().dofs();
-        rows.push(Row::new("120 rings: rows of A", dofs as f64, "").accept("25920", dofs == 25_920));
-        rows.push(Row::new("120 rings: CR Full, mean iterations", all.means()[4], "").against("97 (76)"));
-        rows.extend(figure_13("120 rings: ", &all));
+        rows.extend(all.safety("120-rings", "120 rings"));
+        let dofs = sim.problem().expect("a velocity step").dofs();
+        rows.push(
+            Row::new("120-rings/matrix-rows", "120 rings: rows of A", dofs as f64, "")
+                .accept("25920", dofs == 25_920),
+        );
+        rows.push(
+            Row::new(
+                "120-rings/cr-full/mean-iterations",
+                "120 rings: CR Full, mean iterations",
+                all.means()[4],
+                "",
+            )
+            .against("97 (76)"),
+        );
+        rows.extend(figure_13("120-rings", "120 rings: ", &all));
     }
     let (run, every) = pile(ctx, 5e5)?;
     let paper = ["1546 (780)", "814 (728)", "451 (340)", "180 (134)", "97 (76)"];
@@ -61,9 +72,23 @@ fn soft(ctx: &mut Context) -> Result<Vec<Row>> {
     for (k, name) in METHODS.iter().enumerate() {
         let (average, median) = mean_median(&run.iterations[k]);
         mean[k] = average;
-        rows.push(Row::new(format!("{name}: mean iterations"), average, "").against(paper[k]));
-        rows.push(Row::new(format!("{name}: median iterations"), median, ""));
-        rows.push(Row::new(format!("{name}: steps that did not converge"), run.unsolved[k] as f64, ""));
+        let id = METHOD_IDS[k];
+        rows.push(
+            Row::new(format!("{id}/mean-iterations"), format!("{name}: mean iterations"), average, "")
+                .against(paper[k]),
+        );
+        rows.push(Row::new(
+            format!("{id}/median-iterations"),
+            format!("{name}: median iterations"),
+            median,
+            "",
+        ));
+        rows.push(Row::new(
+            format!("{id}/unsolved"),
+            format!("{name}: steps that did not converge"),
+            run.unsolved[k] as f64,
+            "",
+        ));
         let curve = run.iterations[k].iter().enumerate().map(|(i, n)| ((i * every) as f64, n.max(0.5)));
         plot.add(name, Mark::Line, curve.collect());
     }
@@ -91,69 +116,114 @@ fn soft(ctx: &mut Context) -> Result<Vec<Row>> {
     ctx.csv("steps", &header, &cells)?;
     let full = mean[4];
     let small = "the size of the rings is ours (R10): rings of 10 cm give 2.6, 0.9 and more than 10, rings of 4 cm the paper's counts";
-    rows.push(Row::new("CR Diag / CR Full", mean[2] / full, "×").against("4.6").at_least(3.0).because(small));
-    rows.push(Row::new("ICA / CR Full", mean[3] / full, "×").against("1.9").at_least(1.0).because(small));
-    rows.push(Row::new("SP / CR Full", mean[0] / full, "×").against("16").at_least(5.0).because(small));
+    rows.push(
+        Row::new("cr-diag-over-cr-full/iterations", "CR Diag / CR Full", mean[2] / full, "×")
+            .against("4.6")
+            .at_least(3.0)
+            .because(small),
+    );
+    rows.push(
+        Row::new("ica-over-cr-full/iterations", "ICA / CR Full", mean[3] / full, "×")
+            .against("1.9")
+            .at_least(1.0)
+            .because(small),
+    );
+    rows.push(
+        Row::new("sp-over-cr-full/iterations", "SP / CR Full", mean[0] / full, "×")
+            .against("16")
+            .at_least(5.0)
+            .because(small),
+    );
     let ordered = mean.windows(2).all(|w| w[0] > w[1]);
     rows.push(
         Row::remark(
+            "order",
             "order SP > SP 2×CR > CR Diag > ICA > CR Full",
             if ordered { "kept" } else { "not kept" },
         )
         .accept("kept", ordered),
     );
     rows.push(
-        Row::new("mean constraints", mean_median(&run.constraints).0, "").against("2280 with 120 rings"),
+        Row::new("mean-constraints", "mean constraints", mean_median(&run.constraints).0, "")
+            .against("2280 with 120 rings"),
     );
     // Intersections, by the checker that shares no code with detection.
-    rows.extend(run.safety("rings"));
-    rows.extend(figure_13("", &run));
+    rows.extend(run.safety("rings", "rings"));
+    rows.extend(figure_13("rings", "", &run));
     // What the robust settings reach beyond.
     let most = |x: &mut dyn Iterator<Item = f64>| x.fold(0.0, f64::max);
     rows.push(Row::new(
+        "cr-full/natural-map",
         "CR Full as printed: largest natural map",
         most(&mut run.natural.iter().copied()),
         "m/s",
     ));
     let robust = |k: usize| run.robust.iter().map(move |r| r[k]);
-    rows.push(Row::new("robust settings: largest natural map", most(&mut robust(0)), "m/s"));
     rows.push(Row::new(
+        "robust/natural-map",
+        "robust settings: largest natural map",
+        most(&mut robust(0)),
+        "m/s",
+    ));
+    rows.push(Row::new(
+        "robust/mean-iterations",
         "robust settings: mean iterations",
         mean_median(&robust(1).collect::<Vec<_>>()).0,
         "",
     ));
     let solved = robust(2).sum::<f64>() / run.robust.len().max(1) as f64;
-    rows.push(Row::new("robust settings: problems solved to 1e-6", 100.0 * solved, "%").at_least(100.0));
+    rows.push(
+        Row::new("robust/solved", "robust settings: problems solved to 1e-6", 100.0 * solved, "%")
+            .at_least(100.0),
+    );
     Ok(rows)
 }
 
 /// Steps within the bounds of Figure 13.
-fn figure_13(what: &str, run: &Run) -> [Row; 2] {
+fn figure_13(id: &str, what: &str, run: &Run) -> [Row; 2] {
     let share = |f: &dyn Fn(&Errors) -> bool| {
         let all = &run.all_errors;
         all.iter().filter(|e| f(e)).count() as f64 / all.len().max(1) as f64 * 100.0
     };
-    let row =
-        |name: &str, x: f64| Row::new(format!("{what}{name}"), x, "%").against("generally").at_least(95.0);
+    let row = |quantity: &str, name: &str, x: f64| {
+        let row = Row::new(format!("{id}/{quantity}"), format!("{what}{name}"), x, "%");
+        row.against("generally").at_least(95.0)
+    };
     [
-        row("steps with normal and static errors below ε₁", share(&|e| e.normal < EPS1 && e.stick < EPS1)),
-        row("steps with kinetic errors below ε₂", share(&|e| e.slip < EPS2)),
+        row(
+            "normal-static-errors",
+            "steps with normal and static errors below ε₁",
+            share(&|e| e.normal < EPS1 && e.stick < EPS1),
+        ),
+        row("kinetic-errors", "steps with kinetic errors below ε₂", share(&|e| e.slip < EPS2)),
     ]
 }
 
 fn stiff(ctx: &mut Context) -> Result<Vec<Row>> {
     let (soft, hard) = (until_rest(ctx, 5e5)?, until_rest(ctx, 5e6)?);
     let mut rows = Vec::new();
-    for (name, run, paper) in [("5e5 Pa", &soft, "97 (76)"), ("5e6 Pa", &hard, "154 (103)")] {
+    for (id, name, run, paper) in
+        [("5e5-pa", "5e5 Pa", &soft, "97 (76)"), ("5e6-pa", "5e6 Pa", &hard, "154 (103)")]
+    {
+        let id = format!("{id}/cr-full");
         let (mean, median) = mean_median(&run.all_iterations);
-        rows.push(Row::new(format!("CR Full, {name}: mean iterations"), mean, "").against(paper));
-        rows.push(Row::new(format!("CR Full, {name}: median iterations"), median, ""));
+        rows.push(
+            Row::new(format!("{id}/mean-iterations"), format!("CR Full, {name}: mean iterations"), mean, "")
+                .against(paper),
+        );
+        rows.push(Row::new(
+            format!("{id}/median-iterations"),
+            format!("CR Full, {name}: median iterations"),
+            median,
+            "",
+        ));
     }
     let paper = ["2.2", "–", "–", "3.6", "1.6"];
     for (k, name) in METHODS.iter().enumerate().filter(|(k, _)| !soft.iterations[*k].is_empty()) {
         let counts = |run: &Run| mean_median(if k == 4 { &run.all_iterations } else { &run.iterations[k] }).0;
         let growth = counts(&hard) / counts(&soft);
-        let row = Row::new(format!("{name}: growth of iterations"), growth, "×").against(paper[k]);
+        let id = format!("{}/iterations-growth", METHOD_IDS[k]);
+        let row = Row::new(id, format!("{name}: growth of iterations"), growth, "×").against(paper[k]);
         rows.push(match k {
             3 => row.at_least(2.0),
             // Judged on the pile of the experiment: in small ones stiffness decides more than contacts do.
@@ -161,6 +231,8 @@ fn stiff(ctx: &mut Context) -> Result<Vec<Row>> {
             _ => row,
         });
     }
-    rows.push(Row::new("crossings over all steps", hard.crossings as f64, "").at_most(0.0));
+    rows.push(
+        Row::new("5e6-pa/crossings", "crossings over all steps", hard.crossings as f64, "").at_most(0.0),
+    );
     Ok(rows)
 }

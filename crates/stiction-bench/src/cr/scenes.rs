@@ -4,14 +4,14 @@
 use super::super::runs::broke;
 use super::super::{Context, Experiment, Row};
 use super::mean_median;
-use super::table::{self, METHODS, Methods, Plan, Run, run};
-use crate::failure::{Result, error};
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot, Scale};
+use super::table::{self, METHOD_IDS, METHODS, Methods, Plan, Run, run};
 use stiction::elastic::{Law, Material};
 use stiction::scene::contact_samples as scenes;
 use stiction::scene::samples::folding_strip;
 use stiction::{Scene, SimSettings, Simulation, SolverKind};
+use stiction_cli::failure::{Result, error};
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot, Scale};
 
 /// The pyramid under a plate.
 pub const PYRAMID: Experiment = Experiment {
@@ -73,8 +73,17 @@ pub const CUBES: Experiment = Experiment {
 fn methods(run: &Run, paper: [&'static str; 5]) -> Vec<Row> {
     let mut rows = Vec::new();
     for (k, name) in METHODS.iter().enumerate().filter(|(k, _)| !run.iterations[*k].is_empty()) {
-        rows.push(Row::new(format!("{name}: mean iterations"), run.means()[k], "").against(paper[k]));
-        rows.push(Row::new(format!("{name}: problems not solved"), run.unsolved[k] as f64, ""));
+        let id = METHOD_IDS[k];
+        rows.push(
+            Row::new(format!("{id}/mean-iterations"), format!("{name}: mean iterations"), run.means()[k], "")
+                .against(paper[k]),
+        );
+        rows.push(Row::new(
+            format!("{id}/unsolved"),
+            format!("{name}: problems not solved"),
+            run.unsolved[k] as f64,
+            "",
+        ));
     }
     rows
 }
@@ -92,35 +101,72 @@ fn pyramid(ctx: &mut Context) -> Result<Vec<Row>> {
         // All of it, in motion, until it has some 20,000 contacts; staggered projections would take hours on it.
         let plan = Plan { methods: Methods::Full, ..Plan::new(5e-4, 45, 10) };
         let (sim, all) = table::run(ctx, &scenes::pyramid(7, 5e5), &plan)?;
-        rows.extend(all.safety("7 layers"));
-        let dofs = sim.problem().dofs();
-        rows.push(Row::new("7 layers: rows of A", dofs as f64, "").accept("109200", dofs == 109_200));
-        rows.push(Row::new("7 layers: CR Full, mean iterations", all.means()[4], "").against("69 (59)"));
+        rows.extend(all.safety("7-layers", "7 layers"));
+        let dofs = sim.problem().expect("a velocity step").dofs();
+        rows.push(
+            Row::new("7-layers/matrix-rows", "7 layers: rows of A", dofs as f64, "")
+                .accept("109200", dofs == 109_200),
+        );
+        rows.push(
+            Row::new(
+                "7-layers/cr-full/mean-iterations",
+                "7 layers: CR Full, mean iterations",
+                all.means()[4],
+                "",
+            )
+            .against("69 (59)"),
+        );
     }
     let (layers, steps, every) = ctx.pick((2, 60, 10), (4, 60, 6));
     let plan = Plan::new(5e-4, steps, every);
     let (_, run) = table::run(ctx, &scenes::pyramid(layers, 5e5), &plan)?;
-    rows.extend(run.safety("pyramid"));
+    rows.extend(run.safety("pyramid", "pyramid"));
     rows.extend(methods(&run, ["1088 (604)", "463 (332)", "229 (179)", "558 (75)", "69 (59)"]));
     let mean = run.means();
-    rows.push(Row::new("SP / CR Full", mean[0] / mean[4], "×").against("15.8").at_least(2.0));
-    rows.push(Row::new("CR Diag / CR Full", mean[2] / mean[4], "×").against("3.3").at_least(1.0));
-    let row = Row::new("ICA / CR Full", mean[3] / mean[4], "×").against("8.1 (median 1.3)").at_least(1.0);
+    rows.push(
+        Row::new("sp-over-cr-full/iterations", "SP / CR Full", mean[0] / mean[4], "×")
+            .against("15.8")
+            .at_least(2.0),
+    );
+    rows.push(
+        Row::new("cr-diag-over-cr-full/iterations", "CR Diag / CR Full", mean[2] / mean[4], "×")
+            .against("3.3")
+            .at_least(1.0),
+    );
+    let row = Row::new("ica-over-cr-full/iterations", "ICA / CR Full", mean[3] / mean[4], "×")
+        .against("8.1 (median 1.3)")
+        .at_least(1.0);
     rows.push(row);
     // Larger steps, from the first contacts on.
     let plan = Plan::new(4e-3, ctx.pick(12, 25), ctx.pick(4, 2));
     let (_, large) = table::run(ctx, &scenes::pyramid(2, 5e5), &plan)?;
-    rows.extend(large.safety("pyramid, 4 ms"));
+    rows.extend(large.safety("4-ms", "pyramid, 4 ms"));
     let spike =
         large.iterations[0].iter().fold(0.0, |m: f64, n| m.max(*n)) / mean_median(&run.iterations[0]).1;
-    rows.push(Row::new("pyramid, 4 ms: SP, problems not solved", large.unsolved[0] as f64, ""));
+    rows.push(Row::new(
+        "4-ms/sp-active/unsolved",
+        "pyramid, 4 ms: SP, problems not solved",
+        large.unsolved[0] as f64,
+        "",
+    ));
     rows.push(
-        Row::new("pyramid, 4 ms: SP, most iterations over the median at 0.5 ms", spike, "×")
-            .against("diverges or spikes")
-            .accept("≥ 3, or not solved", spike >= 3.0 || large.unsolved[0] > 0),
+        Row::new(
+            "4-ms/sp-active/spike",
+            "pyramid, 4 ms: SP, most iterations over the median at 0.5 ms",
+            spike,
+            "×",
+        )
+        .against("diverges or spikes")
+        .accept("≥ 3, or not solved", spike >= 3.0 || large.unsolved[0] > 0),
     );
     rows.push(
-        Row::new("pyramid, 4 ms: CR Full, problems not solved", large.unsolved[4] as f64, "").at_most(0.0),
+        Row::new(
+            "4-ms/cr-full/unsolved",
+            "pyramid, 4 ms: CR Full, problems not solved",
+            large.unsolved[4] as f64,
+            "",
+        )
+        .at_most(0.0),
     );
     steps_csv(ctx, &run)?;
     Ok(rows)
@@ -132,18 +178,30 @@ fn blobs(ctx: &mut Context) -> Result<Vec<Row>> {
         // All of them, in motion, from the first contacts on.
         let plan = Plan { methods: Methods::Full, ..Plan::new(1e-3, 40, 10) };
         let (sim, all) = table::run(ctx, &scenes::blobs(120, 4), &plan)?;
-        rows.extend(all.safety("120 blobs"));
+        rows.extend(all.safety("120-blobs", "120 blobs"));
         let tets: usize = sim.model().solids.iter().map(|s| s.tets.len()).sum();
-        rows.push(Row::new("120 blobs: tets", tets as f64, "").against("152,400"));
-        rows.push(Row::new("120 blobs: CR Full, mean iterations", all.means()[4], "").against("900 (534)"));
+        rows.push(Row::new("120-blobs/tets", "120 blobs: tets", tets as f64, "").against("152,400"));
+        rows.push(
+            Row::new(
+                "120-blobs/cr-full/mean-iterations",
+                "120 blobs: CR Full, mean iterations",
+                all.means()[4],
+                "",
+            )
+            .against("900 (534)"),
+        );
     }
     let (count, shells, steps, every) = ctx.pick((4, 2, 30, 5), (8, 4, 40, 10));
     let plan = Plan::new(1e-3, steps, every);
     let (_, run) = table::run(ctx, &scenes::blobs(count, shells), &plan)?;
-    rows.extend(run.safety("blobs"));
+    rows.extend(run.safety("blobs", "blobs"));
     rows.extend(methods(&run, ["did not converge", "–", "–", "7206 (6261)", "900 (534)"]));
     let mean = run.means();
-    rows.push(Row::new("ICA / CR Full", mean[3] / mean[4], "×").against("8").at_least(3.0));
+    rows.push(
+        Row::new("ica-over-cr-full/iterations", "ICA / CR Full", mean[3] / mean[4], "×")
+            .against("8")
+            .at_least(3.0),
+    );
     steps_csv(ctx, &run)?;
     Ok(rows)
 }
@@ -154,14 +212,22 @@ fn limbed(ctx: &mut Context) -> Result<Vec<Row>> {
     let plan = Plan { linearizations: 3, ..Plan::new(ctx.pick(2e-3, 1e-3), steps, every) };
     let scene = scenes::limbed_blob(cell, speed);
     let (sim, run) = run(ctx, &scene, &plan)?;
-    let mut rows = run.safety("blob");
-    rows.push(Row::new("tets", sim.model().solids[0].tets.len() as f64, "").against("385,739"));
-    let volume = Row::new("smallest volume of a tet over the one at rest", run.volume, "");
+    let mut rows = run.safety("blob", "blob");
+    rows.push(Row::new("blob/tets", "tets", sim.model().solids[0].tets.len() as f64, "").against("385,739"));
+    let volume = Row::new("blob/volume", "smallest volume of a tet over the one at rest", run.volume, "");
     rows.push(volume.accept("> 0", run.volume > 0.0));
     rows.extend(methods(&run, ["6839", "–", "–", "344", "81"]));
     let mean = run.means();
-    rows.push(Row::new("ICA / CR Full, cumulative", mean[3] / mean[4], "×").against("4.2").at_least(1.0));
-    rows.push(Row::new("SP / CR Full, cumulative", mean[0] / mean[4], "×").against("84").at_least(2.0));
+    rows.push(
+        Row::new("ica-over-cr-full/iterations", "ICA / CR Full, cumulative", mean[3] / mean[4], "×")
+            .against("4.2")
+            .at_least(1.0),
+    );
+    rows.push(
+        Row::new("sp-over-cr-full/iterations", "SP / CR Full, cumulative", mean[0] / mean[4], "×")
+            .against("84")
+            .at_least(2.0),
+    );
     rows.extend(with_compression(ctx, &run));
     // Figure 10.
     let mut plot = Plot::new("Cumulative iterations", "step", "iterations");
@@ -189,10 +255,18 @@ fn with_compression(ctx: &Context, run: &Run) -> [Row; 3] {
     };
     let (few, many) = order.split_at(order.len() / 2);
     let (few, many) = (ratio(few), ratio(many));
-    let growth = Row::new("growth of this ratio with compression", many / few, "×").against("grows");
+    let growth =
+        Row::new("ica-over-cr-full/growth/time", "growth of this ratio with compression", many / few, "×")
+            .against("grows");
     [
-        Row::new("time ICA / CR Full, half of the problems with fewer contacts", few, "×"),
-        Row::new("time ICA / CR Full, half with more", many, "×").against("24, up to and over 10"),
+        Row::new(
+            "ica-over-cr-full/few-contacts/time",
+            "time ICA / CR Full, half of the problems with fewer contacts",
+            few,
+            "×",
+        ),
+        Row::new("ica-over-cr-full/many-contacts/time", "time ICA / CR Full, half with more", many, "×")
+            .against("24, up to and over 10"),
         // A quick run has a handful of problems of a few milliseconds.
         if ctx.quick { growth } else { growth.at_least(1.0) },
     ]
@@ -204,8 +278,8 @@ fn bearing(ctx: &mut Context) -> Result<Vec<Row>> {
     let material =
         Material { law: Law::NeoHookean { threshold: 0.7 }, young: 5e5, poisson: 0.2, density: 1000.0 };
     let (_, run) = run(ctx, &scenes::bearing(shells, material), &plan)?;
-    let mut rows = run.safety("bearing");
-    let volume = Row::new("smallest volume of a tet over the one at rest", run.volume, "");
+    let mut rows = run.safety("bearing", "bearing");
+    let volume = Row::new("bearing/volume", "smallest volume of a tet over the one at rest", run.volume, "");
     rows.push(volume.accept("> 0", run.volume > 0.0));
     rows.extend(methods(&run, ["–", "–", "–", "–", "480 (463)"]));
     steps_csv(ctx, &run)?;
@@ -216,28 +290,45 @@ fn figure2(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let plan = |dt: f64, steps: usize| Plan::new(dt, steps, 0);
     let (count, steps) = ctx.pick((6, 80), (18, 300));
-    rows.extend(run(ctx, &scenes::wedge(count), &plan(2e-3, steps))?.1.safety("wedge"));
+    rows.extend(run(ctx, &scenes::wedge(count), &plan(2e-3, steps))?.1.safety("wedge", "wedge"));
     // Wound up after 0.6 s, free again after 1.2 s.
     let (count, segments, dt) = ctx.pick((3, 12, 8e-3), (8, 32, 4e-3));
     let scene = scenes::strings(count, segments);
     let (wound, tangled) = run(ctx, &scene, &plan(dt, (0.6 / dt) as usize))?;
-    rows.extend(tangled.safety("strings, wound up"));
-    let pushing = wound.solution().lambda.iter().filter(|l| l.x > 0.0).count();
-    rows.push(Row::new("strings: contacts that push when wound up", pushing as f64, "").at_least(1.0));
+    rows.extend(tangled.safety("strings-wound-up", "strings, wound up"));
+    let pushing = wound.solution().expect("a velocity step").lambda.iter().filter(|l| l.x > 0.0).count();
+    rows.push(
+        Row::new(
+            "strings-wound-up/pushing-contacts",
+            "strings: contacts that push when wound up",
+            pushing as f64,
+            "",
+        )
+        .at_least(1.0),
+    );
     let (free, whole) = run(ctx, &scene, &plan(dt, (1.6 / dt) as usize))?;
-    rows.extend(whole.safety("strings, released"));
-    let pushing = free.solution().lambda.iter().filter(|l| l.x > 0.0).count();
-    rows.push(Row::new("strings: contacts that push after the release", pushing as f64, "").at_most(0.0));
-    for (name, scene) in
-        [("card house", scenes::card_house(2)), ("box stack", scenes::box_stack(ctx.pick(5, 10)))]
-    {
-        rows.extend(stands(ctx, name, &scene)?);
+    rows.extend(whole.safety("strings-released", "strings, released"));
+    let pushing = free.solution().expect("a velocity step").lambda.iter().filter(|l| l.x > 0.0).count();
+    rows.push(
+        Row::new(
+            "strings-released/pushing-contacts",
+            "strings: contacts that push after the release",
+            pushing as f64,
+            "",
+        )
+        .at_most(0.0),
+    );
+    for (id, name, scene) in [
+        ("card-house", "card house", scenes::card_house(2)),
+        ("box-stack", "box stack", scenes::box_stack(ctx.pick(5, 10))),
+    ] {
+        rows.extend(stands(ctx, id, name, &scene)?);
     }
     Ok(rows)
 }
 
 /// How far rigid bodies drift from where they were put.
-fn stands(ctx: &Context, name: &str, scene: &Scene) -> Result<Vec<Row>> {
+fn stands(ctx: &Context, id: &str, name: &str, scene: &Scene) -> Result<Vec<Row>> {
     let model = scene.compile().map_err(|e| error(format!("the experiment's scene: {e}"), "report this"))?;
     let settings = SimSettings { solver: SolverKind::ConjugateResidual, ..SimSettings::default() };
     let mut sim = Simulation::new(model, settings);
@@ -251,12 +342,14 @@ fn stands(ctx: &Context, name: &str, scene: &Scene) -> Result<Vec<Row>> {
         iterations += r.iterations;
     }
     let moved = start.iter().zip(&sim.state().q).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-    let row = |what: &str, x: f64, unit: &'static str| Row::new(format!("{name}: {what}"), x, unit);
+    let row = |quantity: &str, what: &str, x: f64, unit: &'static str| {
+        Row::new(format!("{id}/{quantity}"), format!("{name}: {what}"), x, unit)
+    };
     Ok(vec![
-        row("drift", 1e3 * moved, "mm").against("stands").at_most(1.0),
-        row("time", time, "s"),
-        row("iterations per step", iterations as f64 / steps as f64, ""),
-        row("steps not converged", unsolved as f64, ""),
+        row("drift", "drift", 1e3 * moved, "mm").against("stands").at_most(1.0),
+        row("simulated-time", "time", time, "s"),
+        row("iterations", "iterations per step", iterations as f64 / steps as f64, ""),
+        row("unsolved-steps", "steps not converged", unsolved as f64, ""),
     ])
 }
 
@@ -264,7 +357,7 @@ fn cloth(ctx: &mut Context) -> Result<Vec<Row>> {
     let (cells, steps) = ctx.pick(([3, 14], 100), ([4, 24], 400));
     let (_, run) = run(ctx, &folding_strip(cells), &Plan::new(2e-3, steps, 0))?;
     steps_csv(ctx, &run)?;
-    Ok(run.safety("cloth"))
+    Ok(run.safety("cloth", "cloth"))
 }
 
 fn cubes(ctx: &mut Context) -> Result<Vec<Row>> {
@@ -272,7 +365,7 @@ fn cubes(ctx: &mut Context) -> Result<Vec<Row>> {
     let which = ctx.pick(Methods::All, Methods::Fast);
     let plan = Plan { methods: which, ..Plan::new(1e-3, steps, every) };
     let (_, run) = run(ctx, &scenes::cubes(count), &plan)?;
-    let mut rows = run.safety("cubes");
+    let mut rows = run.safety("cubes", "cubes");
     rows.extend(methods(&run, ["–"; 5]));
     steps_csv(ctx, &run)?;
     Ok(rows)

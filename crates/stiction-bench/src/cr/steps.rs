@@ -4,15 +4,16 @@
 use super::super::runs::broke;
 use super::super::{Context, Experiment, Row};
 use super::{gripped, mean_median, solve};
-use crate::clock::Stopwatch;
-use crate::failure::{Result, error};
-use crate::output::csv_number;
 use stiction::collide::Continuous;
 use stiction::contact::soft_samples::SoftBlock;
 use stiction::elastic::{Law, Material};
+use stiction::kinematics::Placement;
+use stiction::papers::cr::{Preconditioner, Settings, Stop};
 use stiction::scene::contact_samples as scenes;
-use stiction::solvers::cr::{Preconditioner, Settings, Stop};
 use stiction::{Scene, SimSettings, Simulation, SolverKind, SolverSettings};
+use stiction_cli::clock::Stopwatch;
+use stiction_cli::failure::{Result, error};
+use stiction_cli::output::csv_number;
 
 /// Time per step on five scenes.
 pub const SCENES: Experiment = Experiment {
@@ -61,15 +62,15 @@ fn five_scenes(ctx: &mut Context) -> Result<Vec<Row>> {
     let steps = ctx.pick(8, 40);
     // Contact begins within the first steps of all of them.
     let all = [
-        ("rings", scenes::rings(ctx.pick(4, 12), 5e5), 5e-3),
-        ("pyramid", scenes::pyramid(ctx.pick(1, 2), 5e5), 5e-3),
-        ("cubes", scenes::cubes(ctx.pick(4, 27)), 2e-3),
-        ("bearing", scenes::bearing(ctx.pick(2, 3), neo), 2e-3),
-        ("box stack", scenes::box_stack(5), 5e-3),
+        ("rings", "rings", scenes::rings(ctx.pick(4, 12), 5e5), 5e-3),
+        ("pyramid", "pyramid", scenes::pyramid(ctx.pick(1, 2), 5e5), 5e-3),
+        ("cubes", "cubes", scenes::cubes(ctx.pick(4, 27)), 2e-3),
+        ("bearing", "bearing", scenes::bearing(ctx.pick(2, 3), neo), 2e-3),
+        ("box-stack", "box stack", scenes::box_stack(5), 5e-3),
     ];
     let mut rows = Vec::new();
     let mut cells = Vec::new();
-    for (name, scene, dt) in &all {
+    for (id, name, scene, dt) in &all {
         let mut base = 1.0;
         for kind in [SolverKind::Exact, SolverKind::CondE, SolverKind::ConjugateResidual] {
             let mut sim = simulation(scene, kind)?;
@@ -84,10 +85,21 @@ fn five_scenes(ctx: &mut Context) -> Result<Vec<Row>> {
             if kind == SolverKind::Exact {
                 base = per_step;
             }
+            let id = format!("{id}/{}", kind.name());
             let what = format!("{name}, {}", kind.name());
-            rows.push(Row::new(format!("{what}: solving, per step"), per_step, "ms"));
-            rows.push(Row::new(format!("{what}: over exact"), per_step / base, "×"));
-            rows.push(Row::new(format!("{what}: steps not converged"), unsolved as f64, ""));
+            rows.push(Row::new(format!("{id}/time"), format!("{what}: solving, per step"), per_step, "ms"));
+            rows.push(Row::new(
+                format!("{id}/time-over-exact"),
+                format!("{what}: over exact"),
+                per_step / base,
+                "×",
+            ));
+            rows.push(Row::new(
+                format!("{id}/unsolved-steps"),
+                format!("{what}: steps not converged"),
+                unsolved as f64,
+                "",
+            ));
             let figures = [per_step, iterations as f64 / steps as f64, unsolved as f64].map(csv_number);
             cells.push([name.to_string(), kind.name().into()].into_iter().chain(figures).collect());
         }
@@ -114,9 +126,13 @@ fn threads(ctx: &mut Context) -> Result<Vec<Row>> {
     let ((one, alone), (two, shared)) = (run(1)?, run(2)?);
     let same = one == two;
     Ok(vec![
-        Row::remark("states after one and two threads", if same { "the same bits" } else { "different" })
-            .accept("the same bits", same),
-        Row::new("time with one thread over that with two", alone / shared, "×"),
+        Row::remark(
+            "same-bits",
+            "states after one and two threads",
+            if same { "the same bits" } else { "different" },
+        )
+        .accept("the same bits", same),
+        Row::new("speedup", "time with one thread over that with two", alone / shared, "×"),
     ])
 }
 
@@ -131,16 +147,26 @@ fn growth(ctx: &mut Context) -> Result<Vec<Row>> {
         let x = solve(Settings::robust(), &p);
         let took = watch.elapsed();
         let seconds = took.cpu.unwrap_or(took.wall);
-        let row = Row::new(format!("{} dofs: time of a solve", p.dofs()), 1e3 * seconds, "ms");
+        let row = Row::new(
+            format!("block-{n}/time"),
+            format!("{} dofs: time of a solve", p.dofs()),
+            1e3 * seconds,
+            "ms",
+        );
         rows.push(row.accept("converges", x.report.status.is_solved()));
-        rows.push(Row::new(format!("{} dofs: iterations", p.dofs()), x.counts.iterations as f64, ""));
+        rows.push(Row::new(
+            format!("block-{n}/iterations"),
+            format!("{} dofs: iterations", p.dofs()),
+            x.counts.iterations as f64,
+            "",
+        ));
         ends.push((p.dofs() as f64, seconds));
         cells.push([p.dofs() as f64, seconds, x.counts.iterations as f64].map(csv_number).to_vec());
     }
     let (a, b) = (ends[0], ends[ends.len() - 1]);
     let exponent = (b.1 / a.1).ln() / (b.0 / a.0).ln();
     // Iterations grow with the diameter of the mesh, as those of any Krylov method without coarse levels.
-    rows.push(Row::new("exponent of time over dofs", exponent, "").at_most(1.6));
+    rows.push(Row::new("time-exponent", "exponent of time over dofs", exponent, "").at_most(1.6));
     let mut block = SoftBlock::new(ctx.pick([5; 3], [8; 3]));
     let steps = ctx.pick(40, 100);
     let mut counts = Vec::new();
@@ -152,9 +178,18 @@ fn growth(ctx: &mut Context) -> Result<Vec<Row>> {
     }
     let quarter = counts.len() / 4;
     let (first, last) = (mean_median(&counts[..quarter]).0, mean_median(&counts[3 * quarter..]).0);
-    rows.push(Row::new("compression: iterations in the first quarter", first, ""));
-    rows.push(Row::new("compression: iterations in the last quarter", last, ""));
-    rows.push(Row::new("compression: growth", last / first, "×").against("grows").at_most(3.0));
+    rows.push(Row::new(
+        "compression/first-quarter",
+        "compression: iterations in the first quarter",
+        first,
+        "",
+    ));
+    rows.push(Row::new("compression/last-quarter", "compression: iterations in the last quarter", last, ""));
+    rows.push(
+        Row::new("compression/growth", "compression: growth", last / first, "×")
+            .against("grows")
+            .at_most(3.0),
+    );
     ctx.csv("dofs", &["dofs", "seconds", "iterations"], &cells)?;
     Ok(rows)
 }
@@ -175,9 +210,10 @@ fn shares(ctx: &mut Context) -> Result<Vec<Row>> {
     let building = time(Preconditioner::Full, 0).0;
     let share = 100.0 * (1.0 - (none / m) / (full / n));
     let mut rows = vec![
-        Row::new("applying Full, share of an iteration", share, "%").against("15").at_most(50.0),
-        Row::new("building it and starting, share of a solve", 100.0 * building / full, "%").against("< 0.1"),
-        Row::new("iterations of the solve", n, ""),
+        Row::new("applying", "applying Full, share of an iteration", share, "%").against("15").at_most(50.0),
+        Row::new("building", "building it and starting, share of a solve", 100.0 * building / full, "%")
+            .against("< 0.1"),
+        Row::new("iterations", "iterations of the solve", n, ""),
     ];
     rows.push(rechecks(ctx)?);
     Ok(rows)
@@ -197,15 +233,19 @@ fn rechecks(ctx: &mut Context) -> Result<Row> {
         let mut least = [f64::INFINITY; 2];
         for _ in 0..3 {
             let mut detection = Continuous::new(sim.model());
-            detection.find_candidates(sim.model(), &before, 1e-3);
+            detection.find_candidates(Placement::of(sim.model(), &before).kinematics(sim.model()), 1e-3);
             for least in &mut least {
                 let watch = Stopwatch::start();
-                detection.impacts(sim.model(), &before, sim.state(), &mut hits);
+                detection.impacts(
+                    Placement::of(sim.model(), &before).kinematics(sim.model()),
+                    sim.kinematics(),
+                    &mut hits,
+                );
                 *least = least.min(watch.elapsed().wall);
             }
         }
         again += (least[0] - least[1]).max(0.0);
     }
-    let row = Row::new("candidates found anew, share of detection", 100.0 * again / all, "%");
+    let row = Row::new("rechecks", "candidates found anew, share of detection", 100.0 * again / all, "%");
     Ok(row.against("up to 5").at_most(5.0))
 }

@@ -2,9 +2,9 @@
 
 use super::super::{Context, Experiment, Row};
 use super::table::{self, Methods, Plan};
-use crate::failure::Result;
-use crate::svg::{Mark, Plot};
 use stiction::scene::contact_samples::pyramid;
+use stiction_cli::failure::Result;
+use stiction_cli::svg::{Mark, Plot};
 
 /// Time steps.
 pub const TIME_STEPS: Experiment = Experiment {
@@ -37,13 +37,22 @@ fn time_steps(ctx: &mut Context) -> Result<Vec<Row>> {
     for dt in [5e-4, 1e-3, 2e-3, 4e-3, 2e-2] {
         let (iterations, crossings) = run(ctx, layers, 5e6, dt, time)?;
         let ms = 1e3 * dt;
-        rows.push(Row::new(format!("{ms} ms: iterations per second"), iterations, "1/s"));
-        rows.push(Row::new(format!("{ms} ms: crossings"), crossings as f64, "").at_most(0.0));
+        rows.push(Row::new(
+            format!("{ms}-ms/iterations-per-second"),
+            format!("{ms} ms: iterations per second"),
+            iterations,
+            "1/s",
+        ));
+        rows.push(
+            Row::new(format!("{ms}-ms/crossings"), format!("{ms} ms: crossings"), crossings as f64, "")
+                .at_most(0.0),
+        );
         curve.push((ms, iterations));
     }
     let sizes = curve[..4].iter().map(|c| c.1);
     let spread = sizes.clone().fold(0.0, f64::max) / sizes.fold(f64::INFINITY, f64::min);
-    let row = Row::new("largest over smallest, 0.5 to 4 ms", spread, "×").against("comparable");
+    let row = Row::new("largest-over-smallest", "largest over smallest, 0.5 to 4 ms", spread, "×")
+        .against("comparable");
     rows.push(row.at_most(2.0));
     let mut plot = Plot::new("Iterations per simulated second", "time step [ms]", "iterations [1/s]");
     plot.add("CR Full", Mark::Line, curve);
@@ -58,11 +67,25 @@ fn stiffness(ctx: &mut Context) -> Result<Vec<Row>> {
     for k in 0..5 {
         let young = 5e6 / f64::from(1 << k);
         let (iterations, crossings) = run(ctx, layers, young, 1e-3, time)?;
-        rows.push(Row::new(format!("{young} Pa: iterations per second"), iterations, "1/s"));
-        rows.push(Row::new(format!("{young} Pa: crossings"), crossings as f64, "").at_most(0.0));
+        rows.push(Row::new(
+            format!("{young:e}-pa/iterations-per-second"),
+            format!("{young} Pa: iterations per second"),
+            iterations,
+            "1/s",
+        ));
+        rows.push(
+            Row::new(
+                format!("{young:e}-pa/crossings"),
+                format!("{young} Pa: crossings"),
+                crossings as f64,
+                "",
+            )
+            .at_most(0.0),
+        );
         counts.push(iterations);
     }
-    let row = Row::new("softest over stiffest", counts[4] / counts[0], "×").against("1.5");
+    let row =
+        Row::new("softest-over-stiffest", "softest over stiffest", counts[4] / counts[0], "×").against("1.5");
     rows.push(row.at_most(2.0));
     Ok(rows)
 }

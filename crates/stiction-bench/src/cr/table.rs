@@ -4,19 +4,19 @@
 use super::super::runs::broke;
 use super::super::{Context, Row};
 use super::mean_median;
-use crate::clock::{Elapsed, Stopwatch};
-use crate::failure::{Result, error};
 use std::collections::BTreeMap;
 use stiction::collide::inspect;
 use stiction::contact::residual::measure;
 use stiction::contact::{ContactKey, ContactProblem, Solution};
 use stiction::mesh::signed_volume;
-use stiction::solvers::cr::complementarity::{Errors, errors};
-use stiction::solvers::cr::ica::Ica;
-use stiction::solvers::cr::staggered::Staggered;
-use stiction::solvers::cr::{Cone, ConjugateResidual, Interval, Preconditioner, Settings, Stop};
+use stiction::papers::cr::complementarity::{Errors, errors};
+use stiction::papers::cr::ica::Ica;
+use stiction::papers::cr::staggered::Staggered;
+use stiction::papers::cr::{Cone, ConjugateResidual, Interval, Preconditioner, Settings, Stop};
 use stiction::solvers::{ContactSolver, SolveReport};
 use stiction::{Scene, SimSettings, Simulation, SolverKind, SolverSettings, Vec3};
+use stiction_cli::clock::{Elapsed, Stopwatch};
+use stiction_cli::failure::{Result, error};
 
 pub const EPS1: f64 = 5e-5;
 pub const EPS2: f64 = 5e-6;
@@ -28,6 +28,8 @@ const ROUNDS: usize = 40;
 const TOLERANCE: f64 = 1e-4;
 /// Names of the methods, in the order of the paper's table.
 pub const METHODS: [&str; 5] = ["SP active set", "SP 2×CR", "CR Diag", "ICA", "CR Full"];
+/// What the ids of rows call them.
+pub const METHOD_IDS: [&str; 5] = ["sp-active", "sp-cr", "cr-diag", "ica", "cr-full"];
 
 /// How a scene is run.
 pub struct Plan {
@@ -125,7 +127,7 @@ pub fn run(ctx: &Context, scene: &Scene, plan: &Plan) -> Result<(Simulation, Run
         out.nearest = out.nearest.min(seen.distance);
         out.crossings += seen.crossings + seen.below;
         out.volume = out.volume.min(smallest_volume(&sim));
-        let p = sim.problem();
+        let p = sim.problem().expect("a velocity step");
         let is_compared = plan.every > 0 && step % plan.every == 0;
         if p.contacts() > 0 && (is_compared || plan.errors) {
             let guess = Solution {
@@ -142,7 +144,12 @@ pub fn run(ctx: &Context, scene: &Scene, plan: &Plan) -> Result<(Simulation, Run
             };
             out.all_errors.push(e);
         }
-        carried = p.key.iter().copied().zip(sim.solution().lambda.iter().copied()).collect();
+        carried = p
+            .key
+            .iter()
+            .copied()
+            .zip(sim.solution().expect("a velocity step").lambda.iter().copied())
+            .collect();
         if step % 50 == 49 {
             ctx.note(&format!("step {} of {}, {} contacts", step + 1, plan.steps, p.contacts()));
         }
@@ -154,7 +161,7 @@ pub fn run(ctx: &Context, scene: &Scene, plan: &Plan) -> Result<(Simulation, Run
 fn smallest_volume(sim: &Simulation) -> f64 {
     let mut least: f64 = 1.0;
     for solid in &sim.model().solids {
-        let x: Vec<Vec3> = solid.vertices.iter().map(|a| a.position(sim.model(), sim.state())).collect();
+        let x: Vec<Vec3> = solid.vertices.iter().map(|a| sim.kinematics().position(a)).collect();
         for t in &solid.tets {
             let volume = |x: &[Vec3]| signed_volume(t.map(|k| x[k as usize]));
             least = least.min(volume(&x) / volume(&solid.rest));
@@ -227,22 +234,24 @@ fn compare(p: &ContactProblem, guess: &Solution, plan: &Plan, out: &mut Run) -> 
 
 impl Run {
     /// What every scene has to show: no intersection at any step, and no body held back for more than a moment.
-    pub fn safety(&self, what: &str) -> Vec<Row> {
+    pub fn safety(&self, id: &str, what: &str) -> Vec<Row> {
         let n = self.steps.len().max(1) as f64;
         let mean = |k: usize| self.steps.iter().map(|s| s[k]).sum::<f64>() / n;
-        let row = |name: &str, x: f64, unit: &'static str| Row::new(format!("{what}: {name}"), x, unit);
+        let row = |quantity: &str, name: &str, x: f64, unit: &'static str| {
+            Row::new(format!("{id}/{quantity}"), format!("{what}: {name}"), x, unit)
+        };
         let most = self.steps.iter().map(|s| s[1]).fold(0.0, f64::max);
         vec![
-            row("crossings over all steps", self.crossings as f64, "").against("0").at_most(0.0),
-            row("smallest distance", self.nearest, "m").accept("> 0", self.nearest > 0.0),
-            row("most contacts", most, ""),
-            row("iterations per step, all solves", mean(0), ""),
-            row("contacts linearised anew, per step", mean(2), ""),
-            row("impacts that became contacts", self.impacts as f64, ""),
-            row("largest error of a pushing contact", self.contact_error, "m"),
-            row("steps in which bodies were held back", self.held_steps as f64, ""),
-            row("steps above a yardstick of 1e-4", self.unsolved_steps as f64, ""),
-            row("time per step", 1e3 * self.times.iter().sum::<f64>() / n, "ms"),
+            row("crossings", "crossings over all steps", self.crossings as f64, "").against("0").at_most(0.0),
+            row("distance", "smallest distance", self.nearest, "m").accept("> 0", self.nearest > 0.0),
+            row("contacts", "most contacts", most, ""),
+            row("iterations", "iterations per step, all solves", mean(0), ""),
+            row("relinearized", "contacts linearised anew, per step", mean(2), ""),
+            row("impacts", "impacts that became contacts", self.impacts as f64, ""),
+            row("contact-error", "largest error of a pushing contact", self.contact_error, "m"),
+            row("held-back-steps", "steps in which bodies were held back", self.held_steps as f64, ""),
+            row("unsolved-steps", "steps above a yardstick of 1e-4", self.unsolved_steps as f64, ""),
+            row("time", "time per step", 1e3 * self.times.iter().sum::<f64>() / n, "ms"),
         ]
     }
 

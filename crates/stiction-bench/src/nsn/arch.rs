@@ -1,16 +1,16 @@
 //! NSN-T2-arch: the self-supporting arch of Fig. 14, by linear solver.
 
 use super::steps::{H, Steps, looks, paper, stepping};
-use crate::bench::runs::on_floor;
-use crate::bench::{Context, Experiment, Row};
-use crate::failure::Result;
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot, Scale};
+use crate::runs::{drift, on_floor};
+use crate::{Context, Experiment, Row};
 use stiction::contact::samples::{self, ArchShape, Feet};
-use stiction::solvers::newton::{
+use stiction::papers::nsn::solve::{
     Derivative, LinearMethod, NcpFunction, NewtonSettings, PreconditionerKind, Start, StepRule,
 };
 use stiction::{Body, Geometry, Scene, Vec3};
+use stiction_cli::failure::Result;
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot, Scale};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -102,33 +102,42 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     factors.linear.preconditioner = PreconditionerKind::IncompleteCholesky;
     let divided = |s: NewtonSettings| NewtonSettings { derivative: Derivative::Divided, ..s };
     let cases = [
-        ("direct 6×1", paper(6, LinearMethod::Llt, 0)),
-        ("PCR 6×20", pcr_20),
-        ("direct 6×1, rows divided by α", divided(paper(6, LinearMethod::Llt, 0))),
-        ("PCR 6×20, rows divided by α", divided(pcr_20)),
+        ("direct-6x1", "direct 6×1", paper(6, LinearMethod::Llt, 0)),
+        ("pcr-6x20", "PCR 6×20", pcr_20),
+        ("direct-6x1-divided", "direct 6×1, rows divided by α", divided(paper(6, LinearMethod::Llt, 0))),
+        ("pcr-6x20-divided", "PCR 6×20, rows divided by α", divided(pcr_20)),
         (
+            "direct-6x1-minimum-map",
             "direct 6×1, minimum map",
             NewtonSettings { ncp: NcpFunction::MinimumMap, ..paper(6, LinearMethod::Llt, 0) },
         ),
-        ("direct 8×1", paper(8, LinearMethod::Llt, 0)),
-        ("direct 12×1", paper(12, LinearMethod::Llt, 0)),
-        ("direct 6×1, warm", NewtonSettings { start: Start::Warm, ..paper(6, LinearMethod::Llt, 0) }),
-        ("PCR 6×20, warm", NewtonSettings { start: Start::Warm, ..pcr_20 }),
-        ("PCR 12×20", paper(12, LinearMethod::ConjugateResidual, 20)),
-        ("PCR 12×20, warm", warm_twelve),
-        ("PCR 12×20, warm, rows divided by α", divided(warm_twelve)),
-        ("PCR 6×20, minimum map, t = 1", NewtonSettings { step: StepRule::Fixed(1.0), ..minimum }),
-        ("PCR 6×20, minimum map, warm", warm_minimum),
-        ("PCR 6×20, guarded", factors),
-        ("PCG 6×20", paper(6, LinearMethod::ConjugateGradient, 20)),
-        ("Gauss–Seidel 6×20", paper(6, LinearMethod::GaussSeidel, 20)),
-        ("Gauss–Seidel 6×200", paper(6, LinearMethod::GaussSeidel, 200)),
-        ("Gauss–Seidel 12×20", paper(12, LinearMethod::GaussSeidel, 20)),
-        ("Gauss–Seidel 12×200", paper(12, LinearMethod::GaussSeidel, 200)),
-        ("Jacobi 6×20", paper(6, LinearMethod::Jacobi, 20)),
+        ("direct-8x1", "direct 8×1", paper(8, LinearMethod::Llt, 0)),
+        ("direct-12x1", "direct 12×1", paper(12, LinearMethod::Llt, 0)),
+        (
+            "direct-6x1-warm",
+            "direct 6×1, warm",
+            NewtonSettings { start: Start::Warm, ..paper(6, LinearMethod::Llt, 0) },
+        ),
+        ("pcr-6x20-warm", "PCR 6×20, warm", NewtonSettings { start: Start::Warm, ..pcr_20 }),
+        ("pcr-12x20", "PCR 12×20", paper(12, LinearMethod::ConjugateResidual, 20)),
+        ("pcr-12x20-warm", "PCR 12×20, warm", warm_twelve),
+        ("pcr-12x20-warm-divided", "PCR 12×20, warm, rows divided by α", divided(warm_twelve)),
+        (
+            "pcr-6x20-minimum-map-t-1",
+            "PCR 6×20, minimum map, t = 1",
+            NewtonSettings { step: StepRule::Fixed(1.0), ..minimum },
+        ),
+        ("pcr-6x20-minimum-map-warm", "PCR 6×20, minimum map, warm", warm_minimum),
+        ("pcr-6x20-guarded", "PCR 6×20, guarded", factors),
+        ("pcg-6x20", "PCG 6×20", paper(6, LinearMethod::ConjugateGradient, 20)),
+        ("gauss-seidel-6x20", "Gauss–Seidel 6×20", paper(6, LinearMethod::GaussSeidel, 20)),
+        ("gauss-seidel-6x200", "Gauss–Seidel 6×200", paper(6, LinearMethod::GaussSeidel, 200)),
+        ("gauss-seidel-12x20", "Gauss–Seidel 12×20", paper(12, LinearMethod::GaussSeidel, 20)),
+        ("gauss-seidel-12x200", "Gauss–Seidel 12×200", paper(12, LinearMethod::GaussSeidel, 200)),
+        ("jacobi-6x20", "Jacobi 6×20", paper(6, LinearMethod::Jacobi, 20)),
     ];
     let (mut pcr, mut twelve) = (0.0, 0.0);
-    for (name, settings) in cases {
+    for (id, name, settings) in cases {
         ctx.note(name);
         let Drift { moved, speed, contacts, curve } = drift_of(&scene(), settings, steps)?;
         plot.add(name, Mark::Line, curve);
@@ -140,7 +149,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         } else {
             moved
         };
-        let row = Row::new(what, moved, "m");
+        let row = Row::new(format!("{id}/drift"), what, moved, "m");
         match name {
             "PCR 6×20" => pcr = moved,
             "PCR 12×20" => twelve = moved,
@@ -161,7 +170,8 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             _ if CARRIED.contains(&name) => row.against("stands"),
             _ => row.against("stands").at_most(1e-3),
         });
-        let row = Row::new(format!("{name}: largest speed at the end"), speed, "m/s").against("0");
+        let row = Row::new(format!("{id}/speed"), format!("{name}: largest speed at the end"), speed, "m/s")
+            .against("0");
         if name == "PCR 12×20" {
             rows.push(row.because(
                 "from zero, twelve iterations leave noise of this size in every step; carried forces end it",
@@ -175,18 +185,29 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     }
     // With four contacts per joint and level feet.
     let judged = [CARRIED[1], CARRIED[2], CARRIED[3], STILL[2]];
-    let shown = cases.into_iter().enumerate().filter(|(k, c)| *k < 4 || judged.contains(&c.0));
-    for (_, (name, settings)) in shown {
+    let shown = cases.into_iter().enumerate().filter(|(k, c)| *k < 4 || judged.contains(&c.1));
+    for (_, (id, name, settings)) in shown {
         let holds = judged.contains(&name);
         let name = format!("four contacts per joint, {name}");
         ctx.note(&name);
         let Drift { moved, speed, contacts, curve } = drift_of(&plain(), settings, steps)?;
         plot.add(&name, Mark::Line, curve);
         table.push(vec![name.clone(), csv_number(moved), csv_number(speed), contacts.to_string()]);
-        let row = Row::new(format!("{name}: drift after {time:.0} s"), moved, "m");
+        let row = Row::new(
+            format!("four-contacts/{id}/drift"),
+            format!("{name}: drift after {time:.0} s"),
+            moved,
+            "m",
+        );
         if holds {
             rows.push(row.against("stands").at_most(1e-3));
-            let row = Row::new(format!("{name}: largest speed at the end"), speed, "m/s").against("0");
+            let row = Row::new(
+                format!("four-contacts/{id}/speed"),
+                format!("{name}: largest speed at the end"),
+                speed,
+                "m/s",
+            )
+            .against("0");
             rows.push(row.at_most(1e-3));
         } else {
             rows.push(if moved > 1e-3 { row.because(COLD) } else { row });
@@ -213,7 +234,7 @@ struct Drift {
 /// Steps an arch.
 fn drift_of(scene: &Scene, settings: NewtonSettings, steps: usize) -> Result<Drift> {
     let mut sim = Steps::new(scene, stepping(settings))?;
-    let start = sim.state.q.clone();
+    let start = sim.state.clone();
     let (mut curve, mut contacts, mut moved) = (Vec::new(), 0, 0.0);
     for _ in 0..steps {
         match sim.step(H) {
@@ -224,7 +245,7 @@ fn drift_of(scene: &Scene, settings: NewtonSettings, steps: usize) -> Result<Dri
                 break;
             }
         }
-        moved = drift(&start, &sim.state.q);
+        moved = drift(&sim.model, &start, &sim.state);
         curve.push((sim.state.t, moved.max(1e-16)));
     }
     let speed = sim.state.v.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
@@ -246,25 +267,22 @@ fn median_drift(settings: NewtonSettings, steps: usize, first: f64) -> Result<f6
 /// Cold iterations of the first step with exact linear solves until its error is 1e-3, by NCP function.
 fn first_step(rows: &mut Vec<Row>) {
     let p = samples::arch(10, 0.6);
-    for (ncp, name) in
-        [(NcpFunction::FischerBurmeister, "Fischer–Burmeister"), (NcpFunction::MinimumMap, "minimum map")]
-    {
+    for (ncp, part, name) in [
+        (NcpFunction::FischerBurmeister, "fischer-burmeister", "Fischer–Burmeister"),
+        (NcpFunction::MinimumMap, "minimum-map", "minimum map"),
+    ] {
+        let id = format!("four-contacts/first-step/{part}");
         let settings = NewtonSettings { ncp, ..paper(40, LinearMethod::Llt, 0) };
         let iterates = looks(&p, settings).0;
         let to = iterates.iter().find(|l| l.error <= 1e-3).map_or(f64::INFINITY, |l| l.iteration as f64);
         let what = format!("four contacts per joint, first step, {name}: iterations to 1e-3, exact solves");
-        rows.push(Row::new(what, to, "").against("5 with (¼)ᵏ from the start"));
+        rows.push(Row::new(format!("{id}/iterations"), what, to, "").against("5 with (¼)ᵏ from the start"));
         let left = iterates.get(6).map_or(f64::NAN, |l| l.error);
         rows.push(Row::new(
+            format!("{id}/error"),
             format!("four contacts per joint, first step, {name}: error after six"),
             left,
             "of g h",
         ));
     }
-}
-
-/// Largest displacement of a centre of mass [m].
-pub fn drift(a: &[f64], b: &[f64]) -> f64 {
-    let blocks = a.chunks_exact(7).zip(b.chunks_exact(7));
-    blocks.map(|(a, b)| Vec3::from_slice(a).distance(Vec3::from_slice(b))).fold(0.0, f64::max)
 }

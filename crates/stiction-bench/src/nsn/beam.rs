@@ -1,14 +1,14 @@
 //! NSN-F7: the flexible beam of 16 rigid segments with stiff bending joints: statics, and insertion into a slot.
 
 use super::steps::{H, Steps, paper, stepping};
-use crate::bench::{Context, Experiment, Row};
-use crate::failure::Result;
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot};
+use crate::{Context, Experiment, Row};
+use stiction::papers::nsn::solve::linear::LinearSolver;
+use stiction::papers::nsn::solve::{LinearMethod, LinearSettings, NewtonSettings, PreconditionerKind, Start};
 use stiction::scene::{Ease, Force, Joint, JointKind, Keyframe, Motion, Spring};
-use stiction::solvers::newton::linear::LinearSolver;
-use stiction::solvers::newton::{LinearMethod, LinearSettings, NewtonSettings, PreconditionerKind, Start};
 use stiction::{Body, Geometry, Pose, Scene, Vec3};
+use stiction_cli::failure::Result;
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -184,12 +184,12 @@ fn sag(newton: NewtonSettings, beam: Beam, across: f64, steps: usize) -> Result<
             break;
         }
         // The first body is no part of the state.
-        let pose = sim.state.rigid_pose(7 * (beam.count - 2));
+        let pose = sim.pose(beam.count - 2);
         curve.push((sim.state.t, -pose.transform_point(beam.tip()).z));
     }
     let tail = &curve[curve.len() - curve.len() / 4 - 1..];
     let tip = tail.iter().map(|p: &(f64, f64)| p.1).sum::<f64>() / tail.len() as f64;
-    let across = sim.state.q.chunks_exact(7).fold(0.0_f64, |m, q| m.max(q[1].abs()));
+    let across = (0..beam.count - 1).fold(0.0_f64, |m, i| m.max(sim.position(i).y.abs()));
     Ok(Sag { curve, tip, across })
 }
 
@@ -209,28 +209,34 @@ fn statics(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
     let direct = paper(6, LinearMethod::Llt, 0);
     let minres = paper(6, LinearMethod::Minres, 50);
     let (gauss, jacobi) = (paper(6, LinearMethod::GaussSeidel, 50), paper(6, LinearMethod::Jacobi, 50));
-    for (name, newton, beam, aside) in [
-        (COLD, pcr(50), CUBES, 0.0),
-        ("PCR 6×50, a tenth of the load across", pcr(50), CUBES, 0.1),
-        ("PCR 6×50, warm", warm, CUBES, 0.0),
-        ("direct 6×1", direct, CUBES, 0.0),
-        ("Gauss–Seidel 6×50", gauss, CUBES, 0.0),
-        ("Jacobi 6×50", jacobi, CUBES, 0.0),
-        ("slender, PCR 6×50", pcr(50), SLENDER, 0.0),
-        ("slender, PCR 6×50, warm", warm, SLENDER, 0.0),
-        ("slender, PCR 6×50, 12 bodies", pcr(50), SHORT, 0.0),
-        ("slender, PCR 6×100", pcr(100), SLENDER, 0.0),
-        ("slender, MINRES 6×50", minres, SLENDER, 0.0),
-        ("slender, PCR 6×50, blocks", blocks, SLENDER, 0.0),
-        ("slender, PCR 6×50, incomplete factors", factors, SLENDER, 0.0),
-        ("slender, direct 6×1", direct, SLENDER, 0.0),
+    for (id, name, newton, beam, aside) in [
+        ("cubes/pcr-6x50", COLD, pcr(50), CUBES, 0.0),
+        ("cubes/pcr-6x50-across", "PCR 6×50, a tenth of the load across", pcr(50), CUBES, 0.1),
+        ("cubes/pcr-6x50-warm", "PCR 6×50, warm", warm, CUBES, 0.0),
+        ("cubes/direct-6x1", "direct 6×1", direct, CUBES, 0.0),
+        ("cubes/gauss-seidel-6x50", "Gauss–Seidel 6×50", gauss, CUBES, 0.0),
+        ("cubes/jacobi-6x50", "Jacobi 6×50", jacobi, CUBES, 0.0),
+        ("slender/pcr-6x50", "slender, PCR 6×50", pcr(50), SLENDER, 0.0),
+        ("slender/pcr-6x50-warm", "slender, PCR 6×50, warm", warm, SLENDER, 0.0),
+        ("slender/pcr-6x50-12-bodies", "slender, PCR 6×50, 12 bodies", pcr(50), SHORT, 0.0),
+        ("slender/pcr-6x100", "slender, PCR 6×100", pcr(100), SLENDER, 0.0),
+        ("slender/minres-6x50", "slender, MINRES 6×50", minres, SLENDER, 0.0),
+        ("slender/pcr-6x50-blocks", "slender, PCR 6×50, blocks", blocks, SLENDER, 0.0),
+        (
+            "slender/pcr-6x50-incomplete-factors",
+            "slender, PCR 6×50, incomplete factors",
+            factors,
+            SLENDER,
+            0.0,
+        ),
+        ("slender/direct-6x1", "slender, direct 6×1", direct, SLENDER, 0.0),
     ] {
         let closed = beam.closed_form(LOAD);
         let Sag { curve, tip, across } = sag(newton, beam, aside, steps)?;
         plot.add(name, Mark::Line, curve);
         table.push(vec![name.into(), csv_number(tip), csv_number(closed)]);
         let off = (tip / closed - 1.0).abs();
-        let row = Row::new(format!("{name}: deflection of the tip"), tip, "m")
+        let row = Row::new(format!("{id}/deflection"), format!("{name}: deflection of the tip"), tip, "m")
             .against(format!("{closed:.5} m (chain of springs)"));
         rows.push(match name {
             "Gauss–Seidel 6×50"
@@ -243,7 +249,12 @@ fn statics(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
             _ => row.accept("within 2 %", off <= 0.02),
         });
         if ["slender, PCR 6×50", "slender, PCR 6×50, 12 bodies", "slender, PCR 6×100"].contains(&name) {
-            rows.push(Row::new(format!("{name}: motion across the plane of the load"), across, "m"));
+            rows.push(Row::new(
+                format!("{id}/motion-across"),
+                format!("{name}: motion across the plane of the load"),
+                across,
+                "m",
+            ));
         }
     }
     // What PCR leaves of the second system of the first step, when the beam is no longer straight.
@@ -255,7 +266,7 @@ fn statics(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
             let what = format!(
                 "{name}, PCR, diagonal: residual of the second system left after {iterations} iterations"
             );
-            rows.push(Row::new(what, left, "of the first"));
+            rows.push(Row::new(format!("{name}/residual/after-{iterations}"), what, left, "of the first"));
         }
     }
     ctx.csv("cantilever", &["case", "deflection_m", "closed_m"], &table)?;
@@ -287,14 +298,19 @@ fn insert(rows: &mut Vec<Row>) -> Result<()> {
         deepest = deepest.max(r.penetration);
         contacts = contacts.max(r.contacts);
     }
-    let pose = sim.state.rigid_pose(7 * (CUBES.count - 1));
+    let pose = sim.pose(CUBES.count - 1);
     let depth = pose.transform_point(CUBES.tip()).x - MOUTH;
     rows.push(
-        Row::new("insertion: depth of the tip in the slot", depth, "m")
+        Row::new("insertion/depth", "insertion: depth of the tip in the slot", depth, "m")
             .against("completes")
             .at_least(0.99 * WAY),
     );
-    rows.push(Row::new("insertion: deepest penetration", deepest, "m").at_most(1e-3));
-    rows.push(Row::new("insertion: contacts, most", contacts as f64, "").against("300, with an arm"));
+    rows.push(
+        Row::new("insertion/penetration", "insertion: deepest penetration", deepest, "m").at_most(1e-3),
+    );
+    rows.push(
+        Row::new("insertion/contacts", "insertion: contacts, most", contacts as f64, "")
+            .against("300, with an arm"),
+    );
     Ok(())
 }

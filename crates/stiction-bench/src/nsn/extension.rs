@@ -1,19 +1,20 @@
 //! NSN-F13 and NSN-F12: material extension, and geometric stiffness on a stretched sheet.
 
 use super::steps::{H, Steps, curve, paper};
-use crate::bench::{Context, Experiment, Row};
-use crate::failure::Result;
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot, Scale};
+use crate::{Context, Experiment, Row};
 use stiction::coords::SoftId;
 use stiction::elastic::{Damping, Law, Material};
+use stiction::kinematics::Placement;
 use stiction::mesh::{TetMesh, shapes};
-use stiction::scene::{Ease, Keyframe, Motion, NodeSelection, SoftBody};
-use stiction::sim::{ElementRows, GeometricStiffness, NonlinearSettings};
-use stiction::solvers::newton::{
+use stiction::papers::nsn::solve::{
     LinearMethod, Look, NewtonSettings, Regularization, Start, StepRule, SystemForm,
 };
+use stiction::papers::nsn::{ElementRows, GeometricStiffness, NonlinearSettings};
+use stiction::scene::{Ease, Keyframe, Motion, NodeSelection, SoftBody};
 use stiction::{Body, Geometry, Pose, Scene, Vec3};
+use stiction_cli::failure::Result;
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot, Scale};
 
 /// Fig. 13.
 pub const EXTENSION: Experiment = Experiment {
@@ -81,6 +82,8 @@ const LONG: &str = "neo-Hookean, three stretches, PCR 8×100 in steps of 0.04 s"
 
 /// Pulls of a bar.
 struct Bar {
+    /// Part of the names of its rows.
+    id: &'static str,
     law: Law,
     name: &'static str,
     settings: NonlinearSettings,
@@ -99,10 +102,22 @@ fn extension(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut table = Vec::new();
     let mut plot = Plot::new("A pulled bar: volume of its middle", "stretch", "V/V₀");
     for bar in [
-        Bar { law: hyper, name: "neo-Hookean, three stretches (9.2.2)", settings: three, step: H },
-        Bar { law: hyper, name: LONG, settings: long, step: SLOW },
-        Bar { law: hyper, name: "neo-Hookean, six strains", settings: six, step: SLOW },
-        Bar { law: linear, name: "corotated", settings: six, step: SLOW },
+        Bar {
+            id: "neo-hookean-three-stretches",
+            law: hyper,
+            name: "neo-Hookean, three stretches (9.2.2)",
+            settings: three,
+            step: H,
+        },
+        Bar { id: "neo-hookean-three-stretches-pcr", law: hyper, name: LONG, settings: long, step: SLOW },
+        Bar {
+            id: "neo-hookean-six-strains",
+            law: hyper,
+            name: "neo-Hookean, six strains",
+            settings: six,
+            step: SLOW,
+        },
+        Bar { id: "corotated", law: linear, name: "corotated", settings: six, step: SLOW },
     ] {
         let mut points = Vec::new();
         // Pulled to 2.75 times its length, the middle of a linear bar is at three times its own.
@@ -113,11 +128,12 @@ fn extension(ctx: &mut Context) -> Result<Vec<Row>> {
         };
         for &stretch in stretches {
             ctx.note(&format!("{} at {stretch}", bar.name));
+            let id = format!("{}/pull-{stretch}/volume", bar.id);
             let m = middle(&bar, stretch)?;
             let (s, closed) = (m.stretch, homogeneous(bar.law, m.stretch));
             if !(s > 0.0 && s < 2.0 * stretch) {
                 let what = format!("{}, {stretch}×: V/V₀ of the middle", bar.name);
-                let row = Row::new(what, f64::NAN, "").because("it flies apart");
+                let row = Row::new(id, what, f64::NAN, "").because("it flies apart");
                 rows.push(if bar.name == LONG { row } else { row.accept("within 2 %", false) });
                 continue;
             }
@@ -125,6 +141,7 @@ fn extension(ctx: &mut Context) -> Result<Vec<Row>> {
             let numbers = [s, m.volume, closed].map(csv_number);
             table.push([bar.name.to_string()].into_iter().chain(numbers).collect());
             let row = Row::new(
+                id,
                 format!("{}, {stretch}× ({} tets): V/V₀ of the middle at stretch {s:.3}", bar.name, m.tets),
                 m.volume,
                 "",
@@ -187,7 +204,8 @@ fn middle(how: &Bar, stretch: f64) -> Result<Middle> {
         sim.step(how.step)?;
     }
     let bar = &sim.model.solids[0];
-    let x = |i: usize| sim.model.vertex_position(&sim.state, SoftId(0), i);
+    let x =
+        |i: usize| Placement::of(&sim.model, &sim.state).kinematics(&sim.model).vertex_position(SoftId(0), i);
     // The two layers of cells about the middle.
     let d = 1.0 / cells as f64;
     let plane = |at: f64| {
@@ -294,9 +312,11 @@ fn geometric(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut plot = Plot::new("Stretched sheet: merit", "Newton iteration", "‖(g, h)‖₂");
     plot.y_scale = Scale::Log;
     for (stretch, time) in [(1.5, 0.2), (3.0, 0.3)] {
+        let id = format!("stretch-{stretch}");
         let (with, stretched) = pull(THICK, (stretch, time), Way::paper(Particles))?;
         rows.push(
             Row::new(
+                format!("{id}/with-k/iterations"),
                 format!("{stretch}×, with K̃: iterations to 1e-6 of the first merit, most"),
                 with.most,
                 "",
@@ -305,7 +325,11 @@ fn geometric(ctx: &mut Context) -> Result<Vec<Row>> {
             .at_most(20.0),
         );
         let what = format!("{stretch}×, with K̃: rises of the merit in {} steps", with.steps);
-        rows.push(Row::new(what, with.rises as f64, "").against("monotone").at_most(0.0));
+        rows.push(
+            Row::new(format!("{id}/with-k/rises"), what, with.rises as f64, "")
+                .against("monotone")
+                .at_most(0.0),
+        );
         // One step more without it, from there.
         let mut off = Steps::new(&sheet(THICK, (stretch, time)), Way::paper(Off).settings())?;
         off.state = stretched.state.clone();
@@ -313,6 +337,7 @@ fn geometric(ctx: &mut Context) -> Result<Vec<Row>> {
         without.step(&mut off);
         rows.push(
             Row::new(
+                format!("{id}/one-step-without-k/iterations"),
                 format!("{stretch}×, one step without K̃: iterations to 1e-6 of the first merit"),
                 without.most,
                 "",
@@ -322,7 +347,9 @@ fn geometric(ctx: &mut Context) -> Result<Vec<Row>> {
         );
         let what = format!("{stretch}×, one step without K̃: rises of the merit");
         rows.push(
-            Row::new(what, without.rises as f64, "").against("oscillates at large strains").at_least(3.0),
+            Row::new(format!("{id}/one-step-without-k/rises"), what, without.rises as f64, "")
+                .against("oscillates at large strains")
+                .at_least(3.0),
         );
         for (name, done) in [("with K̃", &with), ("without K̃", &without)] {
             for l in &done.last {
@@ -336,29 +363,49 @@ fn geometric(ctx: &mut Context) -> Result<Vec<Row>> {
         let six = Way { elements: ElementRows::Corotated, ..Way::paper(Off) };
         let (other, end) = pull(THICK, (stretch, time), six)?;
         let what = format!("{stretch}×, six strains, without K̃: iterations to 1e-6, most");
-        rows.push(Row::new(what, other.most, ""));
+        rows.push(Row::new(format!("{id}/six-strains-without-k/iterations"), what, other.most, ""));
         let apart =
             stretched.state.q.iter().zip(&end.state.q).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         rows.push(
-            Row::new(format!("{stretch}×: end states with K̃, and of six strains without, apart"), apart, "m")
-                .against("the same: no damping is introduced")
-                .at_most(1e-6),
+            Row::new(
+                format!("{id}/end-states-apart"),
+                format!("{stretch}×: end states with K̃, and of six strains without, apart"),
+                apart,
+                "m",
+            )
+            .against("the same: no damping is introduced")
+            .at_most(1e-6),
         );
         // Full steps, and a thin sheet.
         let six = Way { elements: ElementRows::Corotated, ..Way::paper(Particles) };
         let full = |way: Way| Way { step: StepRule::Fixed(1.0), ..way };
-        for (name, thickness, way) in [
-            ("full steps, with K̃", THICK, full(Way::paper(Particles))),
-            ("2 cm thick, with K̃", THIN, Way::paper(Particles)),
-            ("2 cm thick, without K̃", THIN, Way::paper(Off)),
-            ("2 cm thick, six strains, full steps, with K̃", THIN, full(six)),
-            ("2 cm thick, six strains, full steps, without K̃", THIN, full(Way { geometric: Off, ..six })),
+        for (part, name, thickness, way) in [
+            ("full-steps-with-k", "full steps, with K̃", THICK, full(Way::paper(Particles))),
+            ("thin-with-k", "2 cm thick, with K̃", THIN, Way::paper(Particles)),
+            ("thin-without-k", "2 cm thick, without K̃", THIN, Way::paper(Off)),
+            (
+                "thin-six-strains-full-steps-with-k",
+                "2 cm thick, six strains, full steps, with K̃",
+                THIN,
+                full(six),
+            ),
+            (
+                "thin-six-strains-full-steps-without-k",
+                "2 cm thick, six strains, full steps, without K̃",
+                THIN,
+                full(Way { geometric: Off, ..six }),
+            ),
         ] {
             let (done, _) = pull(thickness, (stretch, time), way)?;
-            let row = Row::new(format!("{stretch}×, {name}: iterations to 1e-6, most"), done.most, "");
+            let row = Row::new(
+                format!("{id}/{part}/iterations"),
+                format!("{stretch}×, {name}: iterations to 1e-6, most"),
+                done.most,
+                "",
+            );
             rows.push(row);
             let what = format!("{stretch}×, {name}: steps of {} in which the merit rises", done.steps);
-            let row = Row::new(what, done.rising as f64, "");
+            let row = Row::new(format!("{id}/{part}/rising-steps"), what, done.rising as f64, "");
             rows.push(if way.geometric == Particles && done.rising > 0 {
                 row.because(NO_DESCENT)
             } else {
@@ -371,7 +418,7 @@ fn geometric(ctx: &mut Context) -> Result<Vec<Row>> {
             "{stretch}×, 2 cm thick, six strains, with K̃: line searches that find no smaller merit, of {}",
             search.searches
         );
-        rows.push(Row::new(what, search.stalls as f64, ""));
+        rows.push(Row::new(format!("{id}/thin-six-strains-with-k/stalls"), what, search.stalls as f64, ""));
     }
     ctx.csv("merit", &["stretch", "case", "iteration", "merit", "step"], &table)?;
     ctx.plot("merit", &plot)?;

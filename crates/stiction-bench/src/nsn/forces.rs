@@ -1,15 +1,15 @@
 //! NSN-S10.3: how evenly redundant contacts share a load, with both NCP functions.
 
 use super::steps::{H, Steps, paper, stepping};
-use crate::bench::runs::on_floor;
-use crate::bench::{Context, Experiment, Row};
-use crate::failure::Result;
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot};
+use crate::runs::on_floor;
+use crate::{Context, Experiment, Row};
 use std::f64::consts::TAU;
-use stiction::contact::samples::Rng;
-use stiction::solvers::newton::{LinearMethod, NcpFunction, NewtonSettings, Start};
+use stiction::linalg::Rng;
+use stiction::papers::nsn::solve::{LinearMethod, NcpFunction, NewtonSettings, Start};
 use stiction::{Body, Geometry, Scene, Vec3};
+use stiction_cli::failure::Result;
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -50,18 +50,19 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut plot = Plot::new("Spread of contact forces", "t [s]", "deviation / mean");
     let mut table = Vec::new();
     // Six cold iterations on a flat face, four on one that is not quite; and what more or carried ones do.
-    for (case, uneven, n, start) in [
-        ("flat, 6×20", 0.0, 6, Start::Zero),
-        ("uneven by 10 nm, 4×20", UNEVEN, 4, Start::Zero),
-        (TWELVE, 0.0, 12, Start::Zero),
-        (UNEVEN_TWELVE, UNEVEN, 12, Start::Zero),
-        ("flat, 6×20, carried forces", 0.0, 6, Start::Warm),
+    for (id, case, uneven, n, start) in [
+        ("flat-6x20", "flat, 6×20", 0.0, 6, Start::Zero),
+        ("uneven-4x20", "uneven by 10 nm, 4×20", UNEVEN, 4, Start::Zero),
+        ("flat-12x20", TWELVE, 0.0, 12, Start::Zero),
+        ("uneven-12x20", UNEVEN_TWELVE, UNEVEN, 12, Start::Zero),
+        ("flat-6x20-carried", "flat, 6×20, carried forces", 0.0, 6, Start::Warm),
     ] {
         let judged = start == Start::Zero && n < 12;
         let mut spreads = Vec::new();
-        for (name, ncp) in
-            [("Fischer–Burmeister", NcpFunction::FischerBurmeister), ("minimum map", NcpFunction::MinimumMap)]
-        {
+        for (part, name, ncp) in [
+            ("fischer-burmeister", "Fischer–Burmeister", NcpFunction::FischerBurmeister),
+            ("minimum-map", "minimum map", NcpFunction::MinimumMap),
+        ] {
             let label = format!("{case}, {name}");
             let newton = NewtonSettings { ncp, start, ..paper(n, LinearMethod::ConjugateResidual, 20) };
             let mut sim = Steps::new(&pushed(uneven), stepping(newton))?;
@@ -86,9 +87,15 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             spreads.push(spread);
             plot.add(&label, Mark::Line, curve);
             let smooth = judged && ncp == NcpFunction::FischerBurmeister;
-            let row = Row::new(format!("{label}: deviation over mean of λ_n at rest"), spread, "");
+            let row = Row::new(
+                format!("{id}/{part}/spread"),
+                format!("{label}: deviation over mean of λ_n at rest"),
+                spread,
+                "",
+            );
             rows.push(if smooth { row.against("smooth").at_most(0.2) } else { row });
             let row = Row::new(
+                format!("{id}/{part}/change"),
                 format!("{label}: largest change of a force from step to step"),
                 change,
                 "of the mean",
@@ -96,8 +103,13 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             rows.push(if smooth { row.against("steady").at_most(0.05) } else { row });
         }
         let ratio = spreads[1] / spreads[0];
-        let row =
-            Row::new(format!("{case}: minimum map over Fischer–Burmeister"), ratio, "×").against("noisy");
+        let row = Row::new(
+            format!("{id}/minimum-map-over-fischer-burmeister"),
+            format!("{case}: minimum map over Fischer–Burmeister"),
+            ratio,
+            "×",
+        )
+        .against("noisy");
         rows.push(match case {
             // What is at rounding is not noisy, however large the ratio.
             _ if judged => row.accept("≥ 2 ×, and above 0.2", ratio >= 2.0 && spreads[1] > 0.2),

@@ -2,22 +2,22 @@
 
 use super::steps::{H, Steps, looks, paper, stepping};
 use super::{arch, beam, forces};
-use crate::bench::runs::{GRAVITY, on_floor};
-use crate::bench::{Context, Experiment, Row};
-use crate::clock::Stopwatch;
-use crate::failure::Result;
+use crate::runs::{GRAVITY, on_floor};
+use crate::{Context, Experiment, Row};
 use stiction::contact::samples;
 use stiction::elastic::{Law, Material};
 use stiction::mesh::shapes;
-use stiction::scene::SoftBody;
-use stiction::sim::NonlinearSettings;
-use stiction::solvers::newton::linear::LinearSolver;
-use stiction::solvers::newton::schur::Schur;
-use stiction::solvers::newton::{
+use stiction::papers::nsn::NonlinearSettings;
+use stiction::papers::nsn::solve::linear::LinearSolver;
+use stiction::papers::nsn::solve::schur::Schur;
+use stiction::papers::nsn::solve::{
     IslandRule, LinearMethod, LinearSettings, NewtonSettings, PreconditionerKind, Product, Regularization,
     Start, SystemForm,
 };
+use stiction::scene::SoftBody;
 use stiction::{Body, Geometry, Scene, Vec3};
+use stiction_cli::clock::Stopwatch;
+use stiction_cli::failure::Result;
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -35,18 +35,22 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     islands(&mut rows);
     products(ctx, &mut rows)?;
     forms(ctx, &mut rows)?;
-    rows.push(Row::remark("bounded friction scaling", "beside the published one in NSN-redundant"));
+    rows.push(Row::remark(
+        "bounded-friction",
+        "bounded friction scaling",
+        "beside the published one in NSN-redundant",
+    ));
     Ok(rows)
 }
 
-/// The heavy stack of equal cubes, and the arch.
-fn stack_and_arch() -> [(&'static str, Scene); 2] {
+/// The heavy stack of equal cubes, and the arch, each with its part of the names of rows and its name.
+fn stack_and_arch() -> [(&'static str, &'static str, Scene); 2] {
     let cubes = (0..5).map(|k| {
         Body::new(format!("cube {k}"), Geometry::Box { half: Vec3::splat(0.5) })
             .at(0.0, 0.0, k as f64 + 0.5)
             .with_mass(8f64.powi(k + 1))
     });
-    [("heavy stack", on_floor(0.0, 0.5, cubes)), ("arch", arch::scene())]
+    [("heavy-stack", "heavy stack", on_floor(0.0, 0.5, cubes)), ("arch", "arch", arch::scene())]
 }
 
 /// The largest error that the last ten steps leave.
@@ -65,20 +69,26 @@ fn last_error(ctx: &Context, scene: &Scene, newton: NewtonSettings) -> Result<f6
 
 /// Errors that six iterations leave, cold and warm.
 fn warm(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
-    for (name, scene) in stack_and_arch() {
+    for (id, name, scene) in stack_and_arch() {
         let mut errors = Vec::new();
-        for (start, how) in [(Start::Zero, "cold (published)"), (Start::Warm, "warm")] {
+        for (start, part, how) in [(Start::Zero, "cold", "cold (published)"), (Start::Warm, "warm", "warm")] {
             let newton = NewtonSettings { start, ..paper(6, LinearMethod::ConjugateResidual, 20) };
             let last = last_error(ctx, &scene, newton)?;
             errors.push(last);
             rows.push(Row::new(
+                format!("{id}/pcr-6/{part}/error"),
                 format!("{name}, N = 6, {how}: error of the last steps"),
                 last,
                 "of the velocity scale",
             ));
         }
-        let row = Row::new(format!("{name}: cold over warm"), errors[0] / errors[1], "×")
-            .against("warm starting can give a good improvement (8.1)");
+        let row = Row::new(
+            format!("{id}/pcr-6/cold-over-warm"),
+            format!("{name}: cold over warm"),
+            errors[0] / errors[1],
+            "×",
+        )
+        .against("warm starting can give a good improvement (8.1)");
         rows.push(if name == "arch" {
             row.because("20 iterations of PCR for 300 rows: the linear solves, not the start, decide")
         } else {
@@ -90,12 +100,15 @@ fn warm(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
 
 /// From zero, as published, and from the velocity without contacts.
 fn starts(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
-    for (name, scene) in stack_and_arch() {
+    for (id, name, scene) in stack_and_arch() {
         for n in [6, 12] {
-            for (start, how) in [(Start::Zero, "zero (published)"), (Start::Free, "the free velocity")] {
+            for (start, part, how) in
+                [(Start::Zero, "zero", "zero (published)"), (Start::Free, "free", "the free velocity")]
+            {
                 let newton = NewtonSettings { start, ..paper(n, LinearMethod::Llt, 0) };
                 rows.push(
                     Row::new(
+                        format!("{id}/direct-{n}/{part}/error"),
                         format!("{name}, N = {n}, direct, from {how}: error of the last steps"),
                         last_error(ctx, &scene, newton)?,
                         "of the velocity scale",
@@ -132,28 +145,46 @@ fn prism(compliance: f64, steps: usize) -> Result<(Vec<f64>, f64, f64)> {
 fn compliance(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
     let steps = ctx.pick(120, 240);
     let mut spreads = Vec::new();
-    for (compliance, how) in [(0.0, "rigid (published)"), (1e-6, "compliance 1e-6 m/N")] {
+    for (compliance, part, how) in
+        [(0.0, "rigid", "rigid (published)"), (1e-6, "compliant", "compliance 1e-6 m/N")]
+    {
         let (forces, iterations, depth) = prism(compliance, steps)?;
         let n = forces.len() as f64;
         let mean = forces.iter().sum::<f64>() / n;
         let spread = (forces.iter().map(|f| (f - mean).powi(2)).sum::<f64>() / n).sqrt() / mean;
         spreads.push(spread);
         let what = format!("prism of 24 sides, uneven by 10 nm, {how}");
-        rows.push(Row::new(format!("{what}: deviation over mean of {n} forces"), spread, ""));
-        rows.push(Row::new(format!("{what}: Newton iterations per step"), iterations, ""));
+        let id = format!("prism/{part}");
+        rows.push(Row::new(
+            format!("{id}/spread"),
+            format!("{what}: deviation over mean of {n} forces"),
+            spread,
+            "",
+        ));
+        rows.push(Row::new(
+            format!("{id}/iterations"),
+            format!("{what}: Newton iterations per step"),
+            iterations,
+            "",
+        ));
         if compliance > 0.0 {
             let closed = 10.0 * GRAVITY * compliance / 24.0;
             rows.push(
-                Row::new(format!("{what}: sinks by"), depth, "m")
+                Row::new(format!("{id}/depth"), format!("{what}: sinks by"), depth, "m")
                     .against(format!("{closed:.4e} m = m g e/24"))
                     .accept("within 1 %", (depth / closed - 1.0).abs() <= 0.01),
             );
         }
     }
     rows.push(
-        Row::new("prism: deviation of the forces, rigid over compliant", spreads[0] / spreads[1], "×")
-            .against("compliance makes the problem well-posed (10.3)")
-            .at_least(1.0),
+        Row::new(
+            "prism/rigid-over-compliant",
+            "prism: deviation of the forces, rigid over compliant",
+            spreads[0] / spreads[1],
+            "×",
+        )
+        .against("compliance makes the problem well-posed (10.3)")
+        .at_least(1.0),
     );
     Ok(())
 }
@@ -174,15 +205,22 @@ fn islands(rows: &mut Vec<Row>) {
     }
     let p = bodies.problem();
     let mut ends = Vec::new();
-    for (rule, name) in [(IslandRule::Together, "together (published)"), (IslandRule::Apart, "apart")] {
+    for (rule, part, name) in
+        [(IslandRule::Together, "together", "together (published)"), (IslandRule::Apart, "apart", "apart")]
+    {
         let s = NewtonSettings { islands: rule, ..paper(12, LinearMethod::ConjugateResidual, 6) };
         let (iterates, _) = looks(&p, s);
         let last = iterates.iter().filter(|l| l.iteration == 12).map(|l| l.error).fold(0.0, f64::max);
         ends.push(last);
-        rows.push(Row::new(format!("two islands {name}: error after 12×6"), last, "of the velocity scale"));
+        rows.push(Row::new(
+            format!("islands/{part}/error"),
+            format!("two islands {name}: error after 12×6"),
+            last,
+            "of the velocity scale",
+        ));
     }
     rows.push(
-        Row::new("two islands: together over apart", ends[0] / ends[1], "×")
+        Row::new("islands/together-over-apart", "two islands: together over apart", ends[0] / ends[1], "×")
             .against("error of one slows the other (11)")
             .at_least(1.0),
     );
@@ -208,7 +246,9 @@ fn system(scene: &Scene) -> Result<Schur<f64>> {
 
 fn products(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
     let cells = ctx.pick(4, 6);
-    for (name, scene) in [("soft block", block(cells, 1e6)), ("beam", beam::insertion())] {
+    for (id, name, scene) in
+        [("soft-block", "soft block", block(cells, 1e6)), ("beam", "beam", beam::insertion())]
+    {
         let mut s = system(&scene)?;
         let settings = NewtonSettings::default();
         let mut b = Vec::new();
@@ -234,17 +274,29 @@ fn products(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
         }
         let [free, free_block, assembled, _] = results[..] else { unreachable!("four cases") };
         rows.push(Row::new(
+            format!("{id}/diagonal/iterations"),
             format!("{name} ({} rows): PCR to 1e-6, diagonal (published)", b.len()),
             free.0,
             "iterations",
         ));
-        rows.push(Row::new(format!("{name}: PCR to 1e-6, block-diagonal"), free_block.0, "iterations"));
+        rows.push(Row::new(
+            format!("{id}/block-diagonal/iterations"),
+            format!("{name}: PCR to 1e-6, block-diagonal"),
+            free_block.0,
+            "iterations",
+        ));
         rows.push(
-            Row::new(format!("{name}: block-diagonal over diagonal"), free_block.0 / free.0, "×")
-                .at_most(1.0),
+            Row::new(
+                format!("{id}/block-diagonal-over-diagonal"),
+                format!("{name}: block-diagonal over diagonal"),
+                free_block.0 / free.0,
+                "×",
+            )
+            .at_most(1.0),
         );
         rows.push(
             Row::new(
+                format!("{id}/matrix-free-over-assembled"),
                 format!("{name}: time of a matrix-free product over an assembled one"),
                 free.1 / free.0 / (assembled.1 / assembled.0),
                 "×",
@@ -260,19 +312,22 @@ fn forms(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
     let cells = ctx.pick(3, 5);
     for young in [1e5, 1e7] {
         let mut seconds = Vec::new();
-        for (form, name) in
-            [(SystemForm::Compliance, "compliance (59)"), (SystemForm::Stiffness, "stiffness (64)")]
-        {
+        for (form, part, name) in [
+            (SystemForm::Compliance, "compliance", "compliance (59)"),
+            (SystemForm::Stiffness, "stiffness", "stiffness (64)"),
+        ] {
             let newton = NewtonSettings { form, ..paper(6, LinearMethod::ConjugateResidual, 80) };
             let (error, took, _) = drop_block(cells, young, newton)?;
             seconds.push(took);
             rows.push(Row::new(
+                format!("young-{young:.0e}/{part}/error"),
                 format!("E = {young:.0e} Pa, {name}, 6×80: error"),
                 error,
                 "of the velocity scale",
             ));
         }
         rows.push(Row::new(
+            format!("young-{young:.0e}/stiffness-over-compliance"),
             format!("E = {young:.0e} Pa: time, stiffness over compliance"),
             seconds[1] / seconds[0],
             "×",
@@ -280,11 +335,11 @@ fn forms(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
     }
     let cells = ctx.pick(6, 12);
     let mut counts = Vec::new();
-    for (kind, name) in [
-        (PreconditionerKind::Diagonal, "diagonal (published)"),
-        (PreconditionerKind::BlockDiagonal, "blocks"),
-        (PreconditionerKind::IncompleteCholesky, "incomplete factors"),
-        (PreconditionerKind::Multigrid, "multigrid"),
+    for (kind, part, name) in [
+        (PreconditionerKind::Diagonal, "diagonal", "diagonal (published)"),
+        (PreconditionerKind::BlockDiagonal, "block-diagonal", "blocks"),
+        (PreconditionerKind::IncompleteCholesky, "incomplete-factors", "incomplete factors"),
+        (PreconditionerKind::Multigrid, "multigrid", "multigrid"),
     ] {
         let mut newton = NewtonSettings {
             form: SystemForm::Stiffness,
@@ -296,13 +351,28 @@ fn forms(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
         let (_, took, linear) = drop_block(cells, 1e7, newton)?;
         counts.push(linear);
         let what = format!("{} tets of 10 MPa, {name}", 6 * cells * cells * cells);
-        rows.push(Row::new(format!("{what}: iterations to 1e-6 per solve"), linear, ""));
-        rows.push(Row::new(format!("{what}: time per step"), 1e3 * took / 5.0, "ms"));
+        rows.push(Row::new(
+            format!("stiffness/{part}/iterations"),
+            format!("{what}: iterations to 1e-6 per solve"),
+            linear,
+            "",
+        ));
+        rows.push(Row::new(
+            format!("stiffness/{part}/time"),
+            format!("{what}: time per step"),
+            1e3 * took / 5.0,
+            "ms",
+        ));
     }
     rows.push(
-        Row::new("diagonal over multigrid, iterations", counts[0] / counts[3], "×")
-            .against("would accelerate larger systems (11)")
-            .at_least(3.0),
+        Row::new(
+            "stiffness/diagonal-over-multigrid",
+            "diagonal over multigrid, iterations",
+            counts[0] / counts[3],
+            "×",
+        )
+        .against("would accelerate larger systems (11)")
+        .at_least(3.0),
     );
     Ok(())
 }

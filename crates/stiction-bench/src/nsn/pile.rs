@@ -1,15 +1,15 @@
 //! NSN-T2-pile: 54 tables of five boxes each fall on a heap.
 
 use super::steps::{H, Steps, looks, paper, stepping};
-use crate::bench::runs::on_floor;
-use crate::bench::{Context, Experiment, Row};
-use crate::failure::Result;
-use crate::svg::{Mark, Plot};
+use crate::runs::on_floor;
+use crate::{Context, Experiment, Row};
 use stiction::contact::ContactProblem;
-use stiction::contact::samples::Rng;
+use stiction::linalg::Rng;
+use stiction::papers::nsn::solve::{Derivative, LinearMethod, Look, NewtonSettings, Start};
 use stiction::scene::Shape;
-use stiction::solvers::newton::{Derivative, LinearMethod, Look, NewtonSettings, Start};
 use stiction::{Body, Geometry, Pose, Quat, Scene, State, Vec3};
+use stiction_cli::failure::Result;
+use stiction_cli::svg::{Mark, Plot};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -99,11 +99,11 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let carried = NewtonSettings { start: Start::Warm, ..published };
     let divided = NewtonSettings { derivative: Derivative::Divided, ..carried };
     let scene = scene(tables);
-    for (name, mut sim) in [
-        (COLD, Steps::new(&scene, stepping(published))?),
-        ("4×20, carried forces", Steps::new(&scene, stepping(carried))?),
-        (DIVIDED, Steps::new(&scene, stepping(divided))?),
-        (ROBUST, Steps::robust(&scene)?),
+    for (id, name, mut sim) in [
+        ("published", COLD, Steps::new(&scene, stepping(published))?),
+        ("carried", "4×20, carried forces", Steps::new(&scene, stepping(carried))?),
+        ("divided", DIVIDED, Steps::new(&scene, stepping(divided))?),
+        ("robust", ROBUST, Steps::robust(&scene)?),
     ] {
         ctx.note(name);
         let (mut contacts, mut deepest, mut curve) = (0, 0.0_f64, Vec::new());
@@ -125,7 +125,9 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         plot.add(name, Mark::Line, curve);
         // In a short run they still fall.
         let judged = [DIVIDED, ROBUST].contains(&name) && !ctx.quick;
-        let row = Row::new(format!("{name}: largest speed after {time} s"), last, "m/s").against("at rest");
+        let row =
+            Row::new(format!("{id}/speed"), format!("{name}: largest speed after {time} s"), last, "m/s")
+                .against("at rest");
         rows.push(match name {
             _ if judged => row.at_most(0.01),
             COLD => row.because(
@@ -133,20 +135,26 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             ),
             _ => row,
         });
-        let deep = Row::new(format!("{name}: penetration at the end"), deepest, "m");
+        let deep =
+            Row::new(format!("{id}/penetration"), format!("{name}: penetration at the end"), deepest, "m");
         rows.push(if judged { deep.at_most(2e-3) } else { deep });
         let locked = interlocked(&sim, tables) as f64;
         let row = Row::new(
+            format!("{id}/interlocked"),
             format!("{name}: pairs of tables of which one reaches between the legs of the other"),
             locked,
             "",
         );
         rows.push(if judged { row.against("non-convex objects interlock").at_least(1.0) } else { row });
         if name == ROBUST {
-            let row = Row::new(format!("{name}: steps that miss 1e-8"), missed as f64, "");
+            let row =
+                Row::new(format!("{id}/missed"), format!("{name}: steps that miss 1e-8"), missed as f64, "");
             rows.push(row.against(format!("of {steps}")));
         }
-        rows.push(Row::new(format!("{name}: contacts, most"), contacts as f64, "").against("936"));
+        rows.push(
+            Row::new(format!("{id}/contacts"), format!("{name}: contacts, most"), contacts as f64, "")
+                .against("936"),
+        );
     }
     ctx.plot("speed", &plot)?;
     Ok(rows)
@@ -154,7 +162,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
 
 /// Pairs of which one has a corner of slab or leg within the hull of the other, below its slab.
 fn interlocked(sim: &Steps, tables: usize) -> usize {
-    let poses: Vec<Pose> = (0..tables).map(|i| sim.state.rigid_pose(7 * i)).collect();
+    let poses: Vec<Pose> = (0..tables).map(|i| sim.pose(i)).collect();
     // The centre of mass lies below that of the slab.
     let slab = |body: usize| sim.model.bodies[body].com;
     let free: Vec<usize> =

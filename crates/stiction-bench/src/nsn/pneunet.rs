@@ -1,22 +1,23 @@
 //! NSN-F2: a pneumatic finger bends under pressure, and three of them lift a ball.
 
 use super::steps::{H, Steps, paper, stepping};
-use crate::bench::runs::take_steps;
-use crate::bench::{Context, Experiment, Row};
-use crate::failure::{Result, error};
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot};
+use crate::runs::take_steps;
+use crate::{Context, Experiment, Row};
 use std::f64::consts::{FRAC_PI_2, TAU};
 use stiction::coords::SoftId;
 use stiction::elastic::{Damping, Law, Material};
+use stiction::kinematics::Placement;
 use stiction::mesh::shapes;
-use stiction::scene::{Ease, FibreLayer, Filling, Inflation, Keyframe, Motion, NodeSelection, SoftBody};
-use stiction::sim::{GeometricStiffness, NonlinearSettings};
-use stiction::solvers::newton::{
+use stiction::papers::nsn::solve::{
     Derivative, FrictionRows, LinearMethod, NewtonSettings, PreconditionerKind, Regularization, Start,
     StepRule, SystemForm,
 };
+use stiction::papers::nsn::{GeometricStiffness, NonlinearSettings};
+use stiction::scene::{Ease, FibreLayer, Filling, Inflation, Keyframe, Motion, NodeSelection, SoftBody};
 use stiction::{Body, Geometry, Model, Pose, Quat, Scene, SimSettings, Simulation, State, Vec3};
+use stiction_cli::failure::{Result, error};
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -139,7 +140,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     bend(ctx, &mut rows)?;
     if ctx.quick {
-        rows.push(Row::remark("lifting the ball", "only without --quick"));
+        rows.push(Row::remark("gripper/lift", "lifting the ball", "only without --quick"));
     } else {
         lift(ctx, &mut rows)?;
     }
@@ -162,7 +163,9 @@ pub fn tip_angle(model: &Model, state: &State) -> f64 {
     let mean = |upper: bool| {
         let tip = (0..rest.len())
             .filter(|&i| rest[i].x > 0.5 * LENGTH - 1e-9 && (rest[i].z > 0.5 * HEIGHT) == upper);
-        let places: Vec<Vec3> = tip.map(|i| model.vertex_position(state, SoftId(0), i)).collect();
+        let places: Vec<Vec3> = tip
+            .map(|i| Placement::of(model, state).kinematics(model).vertex_position(SoftId(0), i))
+            .collect();
         places.iter().sum::<Vec3>() / places.len() as f64
     };
     let up = mean(true) - mean(false);
@@ -190,9 +193,9 @@ fn bend(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
     take_steps(&mut exact, (time / H).round() as usize, H, |_| {})?;
     let truth = tip_angle(exact.model(), exact.state());
     let what = format!("rotation of the fingertip at {:.0} MPa", 1e-6 * MOST);
-    rows.push(Row::new(format!("{what}, exact"), truth, "°"));
+    rows.push(Row::new("finger/exact/rotation", format!("{what}, exact"), truth, "°"));
     let met = last >= 60.0 && (last / truth - 1.0).abs() <= 0.1;
-    let row = Row::new(format!("{what}, N = 4, L = 80"), last, "°")
+    let row = Row::new("finger/stiffness-4x80/rotation", format!("{what}, N = 4, L = 80"), last, "°")
         .against("curls")
         .accept("≥ 60° and within 10 % of exact", met);
     rows.push(row);
@@ -203,15 +206,21 @@ fn bend(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
     while sim.state.t < time && sim.step(H).is_ok() && !fast(&sim.state.v) {
         held = sim.state.t;
     }
+    let what = "compliance form, N = 4, L = 80: time until nodes pass 100 m/s";
     rows.push(
-        Row::new("compliance form, N = 4, L = 80: time until nodes pass 100 m/s", held, "s")
+        Row::new("finger/compliance-4x80/held", what, held, "s")
             .against("holds, on a GPU in 32-bit numbers")
             .because("six strains per element: 80 iterations with the diagonal leave forces that light nodes turn into speed"),
     );
     rows.push(
-        Row::new("windows of 20 steps in which it falls by 1°", falls as f64, "")
-            .against("rises monotonically")
-            .at_most(0.0),
+        Row::new(
+            "finger/stiffness-4x80/falls",
+            "windows of 20 steps in which it falls by 1°",
+            falls as f64,
+            "",
+        )
+        .against("rises monotonically")
+        .at_most(0.0),
     );
     let mut plot = Plot::new("A finger bends", "pressure [MPa]", "rotation of the tip [°]");
     plot.add("N = 4, L = 80", Mark::Line, curve);
@@ -225,10 +234,12 @@ fn lift(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
     let scene = gripper(hold);
     let model = scene.compile().map_err(|e| error(format!("the experiment's scene: {e}"), "report this"))?;
     let tets: usize = model.solids.iter().map(|s| s.tets.len()).sum();
-    rows.push(Row::new("gripper: tetrahedra", tets as f64, "").against("2241"));
+    rows.push(Row::new("gripper/tets", "gripper: tetrahedra", tets as f64, "").against("2241"));
     let mut table = Vec::new();
     let mut plot = Plot::new("Height of the ball", "t [s]", "z [m]");
-    for (name, settings) in [("N = 4, L = 80", gripping()), ("solved", NonlinearSettings::robust(&model))] {
+    for (part, name, settings) in
+        [("4x80", "N = 4, L = 80", gripping()), ("solved", "solved", NonlinearSettings::robust(&model))]
+    {
         ctx.note(name);
         let mut sim = Steps::new(&scene, settings)?;
         let (mut contacts, mut unsolved, mut lifted, mut curve) = (0, 0, None, Vec::new());
@@ -245,17 +256,40 @@ fn lift(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
         }
         let (z, before) = (sim.position(0).z, lifted.unwrap_or(0.0));
         rows.push(
-            Row::new(format!("gripper, {name}: ball lifted by"), z - 0.035, "m")
-                .against("10 cm")
-                .accept("10 cm ± 1 cm", (z - 0.135).abs() <= 0.01),
+            Row::new(
+                format!("gripper/{part}/lift"),
+                format!("gripper, {name}: ball lifted by"),
+                z - 0.035,
+                "m",
+            )
+            .against("10 cm")
+            .accept("10 cm ± 1 cm", (z - 0.135).abs() <= 0.01),
         );
         rows.push(
-            Row::new(format!("gripper, {name}: slip in {hold} s of holding"), (before - z).abs(), "m")
-                .at_most(5e-3),
+            Row::new(
+                format!("gripper/{part}/slip"),
+                format!("gripper, {name}: slip in {hold} s of holding"),
+                (before - z).abs(),
+                "m",
+            )
+            .at_most(5e-3),
         );
-        rows.push(Row::new(format!("gripper, {name}: contacts, most"), contacts as f64, "").against("532"));
+        rows.push(
+            Row::new(
+                format!("gripper/{part}/contacts"),
+                format!("gripper, {name}: contacts, most"),
+                contacts as f64,
+                "",
+            )
+            .against("532"),
+        );
         if name == "solved" {
-            let row = Row::new("gripper, solved: steps that miss 1e-8", unsolved as f64, "");
+            let row = Row::new(
+                "gripper/solved/missed",
+                "gripper, solved: steps that miss 1e-8",
+                unsolved as f64,
+                "",
+            );
             rows.push(row.at_most(0.0));
         }
         plot.add(name, Mark::Line, curve);

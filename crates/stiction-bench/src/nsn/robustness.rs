@@ -1,16 +1,16 @@
 //! NSN-S8.1, NSN-S8.2 and NSN-S8.4: line search, singular systems, regularisation.
 
 use super::steps::{H, Steps, looks, paper, stepping};
-use crate::bench::runs::on_floor;
-use crate::bench::{Context, Experiment, Row};
-use crate::failure::Result;
+use crate::runs::on_floor;
+use crate::{Context, Experiment, Row};
 use std::f64::consts::TAU;
 use stiction::contact::samples::Assembly;
 use stiction::contact::{ContactProblem, samples};
-use stiction::solvers::newton::{
+use stiction::papers::nsn::solve::{
     Derivative, LinearMethod, NcpFunction, NewtonSettings, Regularization, StepRule,
 };
 use stiction::{Body, Geometry, Vec3};
+use stiction_cli::failure::Result;
 
 /// Sec. 8.1.
 pub const LINE_SEARCH: Experiment = Experiment {
@@ -39,7 +39,7 @@ pub const REGULARIZATION: Experiment = Experiment {
 fn line_search(ctx: &mut Context) -> Result<Vec<Row>> {
     let steps = ctx.pick(60, 200);
     let mut rows = Vec::new();
-    for (mu, name) in [(0.0, "without friction"), (0.6, "with friction")] {
+    for (mu, id, name) in [(0.0, "frictionless", "without friction"), (0.6, "friction", "with friction")] {
         let settings = NewtonSettings {
             step: StepRule::LineSearch(8),
             tolerance: 1e-8,
@@ -62,13 +62,19 @@ fn line_search(ctx: &mut Context) -> Result<Vec<Row>> {
             unsolved += usize::from(r.error > 1e-6);
         }
         let share = stalled as f64 / steps as f64;
-        let row = Row::new(format!("{name}: steps in which the search stalls"), share, "of all");
+        let row = Row::new(
+            format!("{id}/stalls"),
+            format!("{name}: steps in which the search stalls"),
+            share,
+            "of all",
+        );
         rows.push(if mu == 0.0 {
             row.against("works well").at_most(0.1)
         } else {
             row.against("often stalls").at_least(0.1)
         });
         rows.push(Row::new(
+            format!("{id}/unsolved"),
             format!("{name}: steps not solved to 1e-6"),
             unsolved as f64 / steps as f64,
             "of all",
@@ -105,29 +111,45 @@ fn singular(_: &mut Context) -> Result<Vec<Row>> {
     let error = |s| looks(&p, s).0.last().map_or(f64::INFINITY, |l| l.error);
     let mut rows = Vec::new();
     let pcr = error(bare(LinearMethod::ConjugateResidual, 0.0));
-    rows.push(Row::new("PCR, ε = 0: error", pcr, "of the velocity scale").against("converges").at_most(1e-9));
+    rows.push(
+        Row::new("epsilon-0/pcr/error", "PCR, ε = 0: error", pcr, "of the velocity scale")
+            .against("converges")
+            .at_most(1e-9),
+    );
     let llt = error(bare(LinearMethod::Llt, 0.0));
     rows.push(
-        Row::new("Cholesky, ε = 0: error", llt, "of the velocity scale").against("may fail").at_least(1e-3),
+        Row::new("epsilon-0/cholesky/error", "Cholesky, ε = 0: error", llt, "of the velocity scale")
+            .against("may fail")
+            .at_least(1e-3),
     );
-    for (method, name) in [
-        (LinearMethod::ConjugateGradient, "PCG, ε = 0"),
-        (LinearMethod::Minres, "MINRES, ε = 0"),
-        (LinearMethod::Ldlt, "LDLT, ε = 0"),
+    for (method, id, name) in [
+        (LinearMethod::ConjugateGradient, "pcg", "PCG, ε = 0"),
+        (LinearMethod::Minres, "minres", "MINRES, ε = 0"),
+        (LinearMethod::Ldlt, "ldlt", "LDLT, ε = 0"),
     ] {
-        rows.push(Row::new(format!("{name}: error"), error(bare(method, 0.0)), "of the velocity scale"));
+        let left = error(bare(method, 0.0));
+        let id = format!("epsilon-0/{id}/error");
+        rows.push(Row::new(id, format!("{name}: error"), left, "of the velocity scale"));
     }
     let shifted = error(bare(LinearMethod::Llt, 1e-6));
-    rows.push(Row::new("Cholesky, ε = 1e-6: error", shifted, "of the velocity scale").at_most(1e-9));
+    rows.push(
+        Row::new(
+            "epsilon-1e-6/cholesky/error",
+            "Cholesky, ε = 1e-6: error",
+            shifted,
+            "of the velocity scale",
+        )
+        .at_most(1e-9),
+    );
     Ok(rows)
 }
 
 fn regularization(_: &mut Context) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
-    for (scene, p) in [
-        ("cylinder", flat_cylinder(24, 0.5)),
-        ("heavy stack", samples::heavy_stack(5)),
-        ("arch", samples::arch(10, 0.6)),
+    for (id, scene, p) in [
+        ("cylinder", "cylinder", flat_cylinder(24, 0.5)),
+        ("heavy-stack", "heavy stack", samples::heavy_stack(5)),
+        ("arch", "arch", samples::arch(10, 0.6)),
     ] {
         let solve = |epsilon: f64| {
             let s = NewtonSettings {
@@ -139,12 +161,18 @@ fn regularization(_: &mut Context) -> Result<Vec<Row>> {
             (x.v, looks.last().map_or(0, |l| l.iteration))
         };
         let (reference, first) = solve(0.0);
-        rows.push(Row::new(format!("{scene}, ε = 0: Newton iterations"), first as f64, ""));
+        rows.push(Row::new(
+            format!("{id}/epsilon-0/iterations"),
+            format!("{scene}, ε = 0: Newton iterations"),
+            first as f64,
+            "",
+        ));
         for epsilon in [1e-8, 1e-6] {
             let (v, its) = solve(epsilon);
             let off = v.iter().zip(&reference).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             rows.push(
                 Row::new(
+                    format!("{id}/epsilon-{epsilon:e}/velocity"),
                     format!("{scene}, ε = {epsilon:e}: velocity against ε = 0 ({its} iterations)"),
                     off,
                     "m/s",

@@ -3,16 +3,17 @@
 use super::beam;
 use super::pile::Case;
 use super::steps::{H, Steps, curve, looks, paper, stepping};
-use crate::bench::{Context, Experiment, Row};
-use crate::failure::Result;
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot, Scale};
+use crate::{Context, Experiment, Row};
 use stiction::contact::ContactProblem;
-use stiction::contact::samples::{self, Assembly, Rng};
-use stiction::solvers::newton::{
+use stiction::contact::samples::{self, Assembly};
+use stiction::linalg::Rng;
+use stiction::papers::nsn::solve::{
     ConeGuard, LinearMethod, Look, NewtonSettings, Regularization, Scaling, StepRule,
 };
 use stiction::{Scene, State, Vec3};
+use stiction_cli::failure::Result;
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot, Scale};
 
 /// Fig. 16.
 pub const QUARTILES: Experiment = Experiment {
@@ -30,8 +31,11 @@ pub const STRATEGIES: Experiment = Experiment {
     run: strategies,
 };
 
-const SCALINGS: [(Scaling, &str); 3] =
-    [(Scaling::Identity, "identity"), (Scaling::TimeStep, "h²"), (Scaling::EffectiveMass, "effective mass")];
+/// Scalings, in names of rows and in words.
+const SCALINGS: [(Scaling, &str, &str); 3] = [IDENTITY, TIME_STEP, EFFECTIVE_MASS];
+const IDENTITY: (Scaling, &str, &str) = (Scaling::Identity, "identity", "identity");
+const TIME_STEP: (Scaling, &str, &str) = (Scaling::TimeStep, "h2", "h²");
+const EFFECTIVE_MASS: (Scaling, &str, &str) = (Scaling::EffectiveMass, "effective-mass", "effective mass");
 
 /// Steps of the insertion that Fig. 16 looks at: ours are its last, with the most contacts.
 const WINDOW: usize = 132;
@@ -54,16 +58,17 @@ fn quartiles(ctx: &mut Context) -> Result<Vec<Row>> {
     let with = |cone_guard| NewtonSettings { cone_guard, ..pcr };
     // With so many times the masses and stiffness the beam moves alike, and all forces are so many times larger:
     // effective-mass scaling does not feel that, the identity does.
-    for (times, mass) in [(1.0, GIVEN), (100.0, "0.3 kg"), (1e4, "30 kg")] {
+    for (times, segments, mass) in [(1.0, "3g", GIVEN), (100.0, "0.3kg", "0.3 kg"), (1e4, "30kg", "30 kg")] {
         let states = insertion_states(ctx, times)?;
         let scene = beam::insertion_of(times);
-        for (how, settings) in [
-            (JUDGED, pcr),
-            ("exact solves", exact),
-            ("W without guard", with(ConeGuard::Off)),
-            ("our guard of W", with(ConeGuard::Project)),
+        for (part, how, settings) in [
+            ("pcr", JUDGED, pcr),
+            ("exact", "exact solves", exact),
+            ("unguarded", "W without guard", with(ConeGuard::Off)),
+            ("guarded", "our guard of W", with(ConeGuard::Project)),
         ] {
-            beam_steps(ctx, &scene, &states, (mass, how), settings, &mut rows)?;
+            let id = format!("beam-{segments}/{part}");
+            beam_steps(ctx, &scene, &states, (&id, mass, how), settings, &mut rows)?;
         }
     }
     random_contacts(&mut rows);
@@ -100,22 +105,18 @@ fn insertion_states(ctx: &mut Context, times: f64) -> Result<Vec<State>> {
     Ok(states)
 }
 
-/// Each of the steps from `states` on with both scalings from zero, full Newton steps (N8).
+/// Each of the steps from `states` on with both scalings from zero, full Newton steps (N8); `id` names the rows.
 fn beam_steps(
     ctx: &mut Context,
     scene: &Scene,
     states: &[State],
-    (mass, how): (&str, &str),
+    (id, mass, how): (&str, &str, &str),
     settings: NewtonSettings,
     rows: &mut Vec<Row>,
 ) -> Result<()> {
     let name = format!("beam, segments of {mass}, {how}");
     ctx.note(&name);
-    let scalings = [
-        (Scaling::EffectiveMass, "effective mass"),
-        (Scaling::Identity, "identity"),
-        (Scaling::TimeStep, "h²"),
-    ];
+    let scalings = [EFFECTIVE_MASS, IDENTITY, TIME_STEP];
     let mut plot = Plot::new(
         "Beam insertion: median error over the steps",
         "Newton iteration",
@@ -124,7 +125,7 @@ fn beam_steps(
     plot.y_scale = Scale::Log;
     let mut table = Vec::new();
     let (mut medians, mut shares, mut apart) = (Vec::new(), Vec::new(), Vec::new());
-    for (scaling, label) in scalings {
+    for (scaling, part, label) in scalings {
         let mut sim = Steps::new(scene, stepping(NewtonSettings { scaling, ..settings }))?;
         let mut curves: Vec<Vec<f64>> = Vec::new();
         for state in states {
@@ -156,24 +157,39 @@ fn beam_steps(
         let solved = curves.iter().filter(|c| c.last().is_some_and(|e| *e <= 1e-6)).count();
         let share = solved as f64 / curves.len() as f64;
         rows.push(Row::new(
+            format!("{id}/{part}/error"),
             format!("{name}, {label}: median error after {ITERATIONS}"),
             at(ITERATIONS, 0.5),
             "of the velocity scale",
         ));
-        rows.push(Row::new(format!("{name}, {label}: steps at 1e-6"), share, "of all"));
+        rows.push(Row::new(
+            format!("{id}/{part}/solved"),
+            format!("{name}, {label}: steps at 1e-6"),
+            share,
+            "of all",
+        ));
         medians.push(at(ITERATIONS, 0.5));
         shares.push(share);
     }
     let [full, identity] = [medians[0], medians[1]];
-    let lower = Row::new(format!("{name}: median error, identity over effective mass"), identity / full, "×")
-        .against("often an order of magnitude for the same count");
-    let fewer =
-        Row::new(format!("{name}: steps at 1e-6, identity over effective mass"), shares[1] / shares[0], "×")
-            .against("significantly fewer");
+    let lower = Row::new(
+        format!("{id}/identity-over-effective-mass/error"),
+        format!("{name}: median error, identity over effective mass"),
+        identity / full,
+        "×",
+    )
+    .against("often an order of magnitude for the same count");
+    let fewer = Row::new(
+        format!("{id}/identity-over-effective-mass/solved"),
+        format!("{name}: steps at 1e-6, identity over effective mass"),
+        shares[1] / shares[0],
+        "×",
+    )
+    .against("significantly fewer");
     if how == JUDGED {
         let what =
             format!("beam, segments of {mass}: r of the identity over that of the effective mass, median");
-        rows.push(Row::new(what, median(&mut apart), "×"));
+        rows.push(Row::new(format!("{id}/identity-over-effective-mass/r"), what, median(&mut apart), "×"));
         let (lower, fewer) = (
             lower.at_least(10.0),
             fewer.accept("at most ½", shares[0] > 0.0 && 2.0 * shares[1] <= shares[0]),
@@ -205,9 +221,13 @@ fn random_contacts(rows: &mut Vec<Row>) {
             bodies.problem()
         })
         .collect();
-    for guard in [ConeGuard::Off, ConeGuard::Pole, ConeGuard::Project] {
+    for (guard, id, what) in [
+        (ConeGuard::Off, "unguarded", "W without guard"),
+        (ConeGuard::Pole, "positive", "W positive"),
+        (ConeGuard::Project, "guarded", "our guard of W"),
+    ] {
         let mut shares = Vec::new();
-        for (scaling, name) in SCALINGS {
+        for (scaling, part, name) in SCALINGS {
             let settings = NewtonSettings {
                 scaling,
                 cone_guard: guard,
@@ -219,12 +239,8 @@ fn random_contacts(rows: &mut Vec<Row>) {
             let solved =
                 problems.iter().filter(|p| looks(p, settings).0.last().is_some_and(|l| l.error <= 1e-8));
             shares.push(solved.count() as f64 / problems.len() as f64);
-            let what = match guard {
-                ConeGuard::Off => "W without guard",
-                ConeGuard::Pole => "W positive",
-                ConeGuard::Project => "our guard of W",
-            };
             let row = Row::new(
+                format!("contacts/{id}/{part}/converged"),
                 format!("400 contacts, {what}, {name}: converged"),
                 shares[shares.len() - 1],
                 "of all",
@@ -237,6 +253,7 @@ fn random_contacts(rows: &mut Vec<Row>) {
         if guard == ConeGuard::Off {
             rows.push(
                 Row::new(
+                    format!("contacts/{id}/identity-over-effective-mass"),
                     "400 contacts, W without guard: identity over effective mass",
                     shares[0] / shares[2],
                     "×",
@@ -252,27 +269,27 @@ fn strategies(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let mut failures = 0;
     let scenes = [
-        ("arch", Case::Frozen(Box::new(samples::arch(10, 0.6)))),
-        ("pile", Case::heap(3.0)?),
-        (STACK, Case::Frozen(Box::new(samples::heavy_stack(5)))),
-        (MOVING, Case::heap(0.8)?),
-        ("wall", Case::Frozen(Box::new(samples::wall_with_speed(5, 5, 0.6, 0.0, 1)))),
+        ("arch", "arch", Case::Frozen(Box::new(samples::arch(10, 0.6)))),
+        ("pile", "pile", Case::heap(3.0)?),
+        ("heavy-stack", STACK, Case::Frozen(Box::new(samples::heavy_stack(5)))),
+        ("pile-in-motion", MOVING, Case::heap(0.8)?),
+        ("wall", "wall", Case::Frozen(Box::new(samples::wall_with_speed(5, 5, 0.6, 0.0, 1)))),
     ];
     let mut table = Vec::new();
-    for (scene, case) in scenes {
+    for (id, scene, case) in scenes {
         let mut plot =
             Plot::new(&format!("Complementarity error, {scene}"), "Newton iteration", "max |φ| [m/s]");
         let mut steps = Plot::new(&format!("Step size, {scene}"), "Newton iteration", "max |Δ|");
         (plot.y_scale, steps.y_scale) = (Scale::Log, Scale::Log);
         // Forty iterations of PCR, as in Figs. 16 and 18. All is judged with one W, that of our default settings; the wall is ours.
-        for (guard, how) in [
-            (ConeGuard::Pole, "W positive"),
-            (ConeGuard::Off, "unguarded"),
-            (ConeGuard::Project, "our guard"),
+        for (guard, way, how) in [
+            (ConeGuard::Pole, "positive", "W positive"),
+            (ConeGuard::Off, "unguarded", "unguarded"),
+            (ConeGuard::Project, "guarded", "our guard"),
         ] {
             let judged = guard == ConeGuard::Project && scene != MOVING;
             let mut all = Vec::new();
-            for (scaling, name) in SCALINGS {
+            for (scaling, part, name) in SCALINGS {
                 let settings = NewtonSettings {
                     scaling,
                     step: StepRule::Fixed(1.0),
@@ -295,7 +312,7 @@ fn strategies(ctx: &mut Context) -> Result<Vec<Row>> {
                 let to =
                     iterates.iter().find(|l| l.error < 1e-6).map_or(f64::INFINITY, |l| l.iteration as f64);
                 let what = format!("{scene}, {how}, {name}: iterations to 1e-6 (best error {best:.1e})");
-                let row = Row::new(what, to, "");
+                let row = Row::new(format!("{id}/{way}/{part}/iterations"), what, to, "");
                 rows.push(match scaling {
                     Scaling::EffectiveMass if judged => row.against("most reliable").at_most(50.0),
                     Scaling::TimeStep if judged && ["arch", "pile"].contains(&scene) => {
@@ -308,27 +325,38 @@ fn strategies(ctx: &mut Context) -> Result<Vec<Row>> {
             if scene == STACK && judged {
                 let what = "error of h² over effective mass, where the latter reaches 1e-6";
                 rows.push(
-                    Row::new(format!("{STACK}: {what}"), behind(&all[1], &all[2]), "×")
-                        .against("h² suffers from mass ratios")
-                        .at_least(10.0),
+                    Row::new(
+                        format!("{id}/h2-over-effective-mass"),
+                        format!("{STACK}: {what}"),
+                        behind(&all[1], &all[2]),
+                        "×",
+                    )
+                    .against("h² suffers from mass ratios")
+                    .at_least(10.0),
                 );
                 let absolute = |scaling| {
                     let settings = paper(50, LinearMethod::Llt, 0);
                     case.looks(NewtonSettings { scaling, step: StepRule::Fixed(1.0), ..settings })
                 };
                 let ratio = behind(&absolute(Scaling::TimeStep)?, &absolute(Scaling::EffectiveMass)?);
-                rows.push(Row::new(format!("{STACK}, ε = 1e-6/kg: {what}"), ratio, "×").because(
+                let id = format!("{id}/epsilon-1e-6/h2-over-effective-mass");
+                rows.push(Row::new(id, format!("{STACK}, ε = 1e-6/kg: {what}"), ratio, "×").because(
                     "that ε is 3 % of the diagonal under 32768 kg, and leaves so much of the error per iteration with any scaling",
                 ));
             }
         }
-        ctx.plot(&format!("error-{}", scene.replace(", ", "-").replace(' ', "-")), &plot)?;
-        ctx.plot(&format!("step-{}", scene.replace(", ", "-").replace(' ', "-")), &steps)?;
+        ctx.plot(&format!("error-{id}"), &plot)?;
+        ctx.plot(&format!("step-{id}"), &steps)?;
     }
     rows.push(
-        Row::new("scenes on which identity fails (no 1e-3 reduction in 50 iterations)", failures as f64, "")
-            .against("often fails")
-            .at_least(1.0),
+        Row::new(
+            "identity/failures",
+            "scenes on which identity fails (no 1e-3 reduction in 50 iterations)",
+            failures as f64,
+            "",
+        )
+        .against("often fails")
+        .at_least(1.0),
     );
     ctx.csv("curves", &["scene", "scaling", "w", "iteration", "error", "rows", "step"], &table)?;
     Ok(rows)

@@ -10,16 +10,16 @@
 //! turned, they round as those of any other scene.
 
 use super::steps::{curve, paper};
-use crate::bench::{Context, Experiment, Row};
-use crate::failure::Result;
-use crate::svg::{Mark, Plot, Scale};
+use crate::{Context, Experiment, Row};
 use stiction::Vec3;
 use stiction::contact::ContactProblem;
-use stiction::contact::samples::{self, Assembly, Rng};
+use stiction::contact::samples::{self, Assembly};
 use stiction::coords::Pose;
-use stiction::linalg::{Quat, Real};
-use stiction::solvers::newton::schur::Schur;
-use stiction::solvers::newton::{LinearMethod, Look, NewtonSettings, Product, StepRule, solve_in};
+use stiction::linalg::{Quat, Real, Rng};
+use stiction::papers::nsn::solve::schur::Schur;
+use stiction::papers::nsn::solve::{LinearMethod, Look, NewtonSettings, Product, StepRule, solve_in};
+use stiction_cli::failure::Result;
+use stiction_cli::svg::{Mark, Plot, Scale};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -41,16 +41,22 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let others: Vec<Quat> =
         (1..TURNS).map(|_| Quat::from_axis_angle(rng.normal3().normalize(), rng.range(0.5, 2.5))).collect();
     let mut rows = Vec::new();
-    for (scene, bodies) in
-        [("arch", samples::arch_bodies(10, 0.6)), ("heavy stack", samples::heavy_stack_bodies(5))]
-    {
+    for (id, scene, bodies) in [
+        ("arch", "arch", samples::arch_bodies(10, 0.6)),
+        ("heavy-stack", "heavy stack", samples::heavy_stack_bodies(5)),
+    ] {
         let turned = bodies.clone().turned(turn);
         let (p, poses) = (turned.problem(), turned.poses());
         let placed = Floors::find(&p, Some(&poses));
         for (what, ours, theirs, eq) in placed.against_prediction() {
-            let row = Row::new(format!("{scene}: floor of the {what} of (59) in 32-bit numbers"), ours, "")
-                .against(format!("{theirs:.1e} ({eq})"))
-                .accept("within ten times", within(ours, theirs));
+            let row = Row::new(
+                format!("{id}/turned/{what}"),
+                format!("{scene}: floor of the {what} of (59) in 32-bit numbers"),
+                ours,
+                "",
+            )
+            .against(format!("{theirs:.1e} ({eq})"))
+            .accept("within ten times", within(ours, theirs));
             let reason = match what {
                 "step" => {
                     "ν = δ‖r‖ takes r as known to its last bit, but gaps from places are known to δ|x|/h; that noise becomes a \
@@ -76,14 +82,24 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             format!("{least:.1e} to {:.1e}", all.iter().map(of).fold(0.0, f64::max))
         };
         rows.push(
-            Row::new(format!("{scene}: turns of {TURNS} that meet (92)"), met as f64, "")
-                .against("the paper's one figure")
-                .because(format!("residuals are {} m/s, (92) is {} m/s", span(|x| x.0), span(|x| x.1))),
+            Row::new(
+                format!("{id}/turns-met"),
+                format!("{scene}: turns of {TURNS} that meet (92)"),
+                met as f64,
+                "",
+            )
+            .against("the paper's one figure")
+            .because(format!(
+                "residuals are {} m/s, (92) is {} m/s",
+                span(|x| x.0),
+                span(|x| x.1)
+            )),
         );
         // What the noise of gaps is, and what Tisseur's bound says with it as ν.
         let noise = rounding(&turned);
         rows.push(
             Row::new(
+                format!("{id}/turned/residual-over-rounding"),
                 format!("{scene}: floor of the residual of (59), over δ|x|/h"),
                 placed.residual / noise,
                 "×",
@@ -91,20 +107,36 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             .against("about 1"),
         );
         rows.push(
-            Row::new(format!("{scene}: floor of the step of (59), with ν = δ|x|/h"), placed.step, "")
-                .against(format!("≤ {:.1e} ((91))", placed.reduced.step(noise)))
-                .because("‖A⁻¹‖ν is a bound: it takes all noise to lie along the softest forces"),
+            Row::new(
+                format!("{id}/turned/step-by-rounding"),
+                format!("{scene}: floor of the step of (59), with ν = δ|x|/h"),
+                placed.step,
+                "",
+            )
+            .against(format!("≤ {:.1e} ((91))", placed.reduced.step(noise)))
+            .because("‖A⁻¹‖ν is a bound: it takes all noise to lie along the softest forces"),
         );
         rows.push(
-            Row::new(format!("{scene}: median of the residual of (59), late iterates"), placed.median, "")
-                .against(format!("{:.1e} ((92))", placed.reduced.residual())),
+            Row::new(
+                format!("{id}/turned/residual-median"),
+                format!("{scene}: median of the residual of (59), late iterates"),
+                placed.median,
+                "",
+            )
+            .against(format!("{:.1e} ((92))", placed.reduced.residual())),
         );
         rows.push(
-            Row::new(format!("{scene}: floor of the rows (58)"), placed.constraint, "")
-                .against(format!("{:.1e} ((92))", placed.reduced.residual())),
+            Row::new(
+                format!("{id}/turned/constraint"),
+                format!("{scene}: floor of the rows (58)"),
+                placed.constraint,
+                "",
+            )
+            .against(format!("{:.1e} ((92))", placed.reduced.residual())),
         );
+        let what = format!("{scene}: floor of the residual of (56)");
         rows.push(
-            Row::new(format!("{scene}: floor of the residual of (56)"), placed.whole_residual, "")
+            Row::new(format!("{id}/turned/whole-residual"), what, placed.whole_residual, "")
                 .against(format!("{:.1e} ((92))", placed.whole.residual()))
                 .because(
                     "as one system of N·s and m/s (92) is no prediction: ‖A‖ is the largest mass and ‖x‖ the largest impulse, \
@@ -112,16 +144,26 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
                 ),
         );
         rows.push(
-            Row::new(format!("{scene}: floor of the step of (56)"), placed.step, "")
-                .against(format!("{:.1e} ((91))", placed.whole.step(DELTA * placed.whole_residual))),
+            Row::new(
+                format!("{id}/turned/whole-step"),
+                format!("{scene}: floor of the step of (56)"),
+                placed.step,
+                "",
+            )
+            .against(format!("{:.1e} ((91))", placed.whole.step(DELTA * placed.whole_residual))),
         );
         // The same scene as it stands, and with gaps that are known exactly.
         let standing = Floors::find(&bodies.problem(), Some(&bodies.poses()));
         let frozen = Floors::find(&bodies.problem(), None);
-        for (how, floors) in [("not turned", &standing), ("frozen", &frozen)] {
+        for (way, how, floors) in [("standing", "not turned", &standing), ("frozen", "frozen", &frozen)] {
             for (what, ours, theirs, eq) in floors.against_prediction() {
-                let row = Row::new(format!("{scene}, {how}: floor of the {what} of (59)"), ours, "")
-                    .against(format!("{theirs:.1e} ({eq})"));
+                let row = Row::new(
+                    format!("{id}/{way}/{what}"),
+                    format!("{scene}, {how}: floor of the {what} of (59)"),
+                    ours,
+                    "",
+                )
+                .against(format!("{theirs:.1e} ({eq})"));
                 rows.push(if how == "frozen" && what == "residual" {
                     row.because(
                         "gaps are given and exact, and the rows all but vanish: what is left is the rounding of the momentum balance. ‖S‖ is \
@@ -132,12 +174,13 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
                 });
             }
         }
-        for (of, ours, by_parts) in [
-            ("(59)", frozen.residual, frozen.reduced.by_parts),
-            ("(56)", frozen.whole_residual, frozen.whole.by_parts),
+        for (what, of, ours, by_parts) in [
+            ("residual", "(59)", frozen.residual, frozen.reduced.by_parts),
+            ("whole-residual", "(56)", frozen.whole_residual, frozen.whole.by_parts),
         ] {
             rows.push(
                 Row::new(
+                    format!("{id}/frozen/{what}-by-parts"),
                     format!("{scene}, frozen: floor of the residual of {of}, over max Σ|a_ij x_j| δ"),
                     ours / (by_parts * DELTA),
                     "×",
@@ -147,6 +190,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         }
         let (double, ..) = solve_in::<f64>(&p, &settings(ITERATIONS), Some(&poses));
         rows.push(Row::new(
+            format!("{id}/64-bit/residual"),
             format!("{scene}: floor of the residual in 64-bit numbers"),
             floor(&double, |l| l.rows.max(l.momentum)),
             "",
@@ -162,7 +206,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         plot.add("64 bits", Mark::Line, curve(&double, |l| l.rows));
         let predicted = placed.reduced.residual();
         plot.add("(92)", Mark::Dashes, vec![(0.0, predicted), (ITERATIONS as f64, predicted)]);
-        ctx.plot(&scene.replace(' ', "-"), &plot)?;
+        ctx.plot(id, &plot)?;
     }
     Ok(rows)
 }

@@ -3,15 +3,17 @@
 use super::pile::Case;
 use super::steps::{H, Steps, curve, paper, stepping};
 use super::{arch, beam};
-use crate::bench::{Context, Experiment, Row};
-use crate::failure::Result;
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot, Scale};
+use crate::{Context, Experiment, Row};
 use stiction::contact::samples;
-use stiction::sim::NonlinearStepper;
-use stiction::solvers::newton::linear::LinearSolver;
-use stiction::solvers::newton::schur::Schur;
-use stiction::solvers::newton::{LinearMethod, LinearSettings, NewtonSettings, PreconditionerKind, StepRule};
+use stiction::papers::nsn::NonlinearStepper;
+use stiction::papers::nsn::solve::linear::LinearSolver;
+use stiction::papers::nsn::solve::schur::Schur;
+use stiction::papers::nsn::solve::{
+    LinearMethod, LinearSettings, NewtonSettings, PreconditionerKind, StepRule,
+};
+use stiction_cli::failure::Result;
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot, Scale};
 
 /// Fig. 11.
 pub const SUBPROBLEM: Experiment = Experiment {
@@ -35,11 +37,12 @@ const SOLVED: &str = "beam, solved";
 /// the beam at 80, which is printed too.
 const LENGTH: usize = 100;
 
-const METHODS: [LinearMethod; 4] = [
-    LinearMethod::Jacobi,
-    LinearMethod::GaussSeidel,
-    LinearMethod::ConjugateGradient,
-    LinearMethod::ConjugateResidual,
+/// Methods, and what they are called in names of rows.
+const METHODS: [(LinearMethod, &str); 4] = [
+    (LinearMethod::Jacobi, "jacobi"),
+    (LinearMethod::GaussSeidel, "gauss-seidel"),
+    (LinearMethod::ConjugateGradient, "pcg"),
+    (LinearMethod::ConjugateResidual, "pcr"),
 ];
 
 fn subproblem(ctx: &mut Context) -> Result<Vec<Row>> {
@@ -54,9 +57,9 @@ fn subproblem(ctx: &mut Context) -> Result<Vec<Row>> {
             sim.step(H)?;
         }
     }
-    measure(ctx, "arch", &arch, &mut rows)?;
-    measure(ctx, "beam", &beam, &mut rows)?;
-    measure(ctx, SOLVED, &solved, &mut rows)?;
+    measure(ctx, ("arch", "arch"), &arch, &mut rows)?;
+    measure(ctx, ("beam", "beam"), &beam, &mut rows)?;
+    measure(ctx, ("beam-solved", SOLVED), &solved, &mut rows)?;
     // The last iteration is no sample: the same ratio at every Newton iteration of the next step.
     for (name, scene, at) in [("arch", arch::plain(), &arch), ("beam", beam::insertion(), &beam)] {
         let mut ratios = Vec::new();
@@ -69,13 +72,18 @@ fn subproblem(ctx: &mut Context) -> Result<Vec<Row>> {
         let each: Vec<String> = ratios.iter().map(|r| format!("{r:.1}")).collect();
         let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
         let what = format!("{name}: PCG over PCR, mean over six Newton iterations");
-        rows.push(Row::new(what, mean, "×").against(format!("here {}", each.join(", "))));
+        rows.push(
+            Row::new(format!("{name}/newton/pcg-over-pcr"), what, mean, "×")
+                .against(format!("here {}", each.join(", "))),
+        );
     }
     // And over the steps of a while, also of the arch that stands.
     let mut standing = Steps::new(&arch::scene(), stepping(paper(6, LinearMethod::ConjugateResidual, 20)))?;
-    for (name, sim) in
-        [("arch", &mut arch), ("arch, six contacts per joint", &mut standing), ("beam", &mut beam)]
-    {
+    for (id, name, sim) in [
+        ("arch", "arch", &mut arch),
+        ("arch-six-contacts", "arch, six contacts per joint", &mut standing),
+        ("beam", "beam", &mut beam),
+    ] {
         let mut ratios = Vec::new();
         for _ in 0..ctx.pick(10, 30) {
             sim.step(H)?;
@@ -85,7 +93,8 @@ fn subproblem(ctx: &mut Context) -> Result<Vec<Row>> {
         let (low, high) = (ratios[0], ratios[ratios.len() - 1]);
         let what = format!("{name}, {} steps: PCG over PCR, median", ratios.len());
         rows.push(
-            Row::new(what, ratios[ratios.len() / 2], "×").against(format!("here {low:.1} to {high:.1}")),
+            Row::new(format!("{id}/steps/pcg-over-pcr"), what, ratios[ratios.len() / 2], "×")
+                .against(format!("here {low:.1} to {high:.1}")),
         );
     }
     Ok(rows)
@@ -108,7 +117,8 @@ fn cg_over_cr(stepper: &NonlinearStepper) -> f64 {
     ratios.iter().sum::<f64>() / ratios.len().max(1) as f64
 }
 
-fn measure(ctx: &mut Context, scene: &str, sim: &Steps, rows: &mut Vec<Row>) -> Result<()> {
+/// Solves the last system of `sim` by all methods; `id` names the rows of the scene.
+fn measure(ctx: &mut Context, (id, scene): (&str, &str), sim: &Steps, rows: &mut Vec<Row>) -> Result<()> {
     let mut s: Schur<f64> = sim.stepper.system().clone();
     let settings = NewtonSettings::default();
     s.prepare(settings.linear.product, false, settings.regularization);
@@ -119,7 +129,7 @@ fn measure(ctx: &mut Context, scene: &str, sim: &Steps, rows: &mut Vec<Row>) -> 
     plot.y_scale = Scale::Log;
     let mut all = Vec::new();
     let mut table = Vec::new();
-    for method in METHODS {
+    for (method, _) in METHODS {
         let mut solver = LinearSolver::with_history();
         let mut x = vec![0.0; b.len()];
         solver.solve(&s, &b, &mut x, &LinearSettings::default().with_method(method).with_iterations(LENGTH));
@@ -137,27 +147,47 @@ fn measure(ctx: &mut Context, scene: &str, sim: &Steps, rows: &mut Vec<Row>) -> 
         |h: &[f64]| h.windows(2).filter(|w| w[1] > w[0] * (1.0 + 1e-12) && w[1] > floor).count() as f64;
     let (cg, cr) = (&all[2], &all[3]);
     rows.push(
-        Row::new(format!("{scene}, PCR: iterations in which the residual rises"), rises(cr), "")
-            .against("0")
-            .at_most(0.0),
+        Row::new(
+            format!("{id}/pcr/rises"),
+            format!("{scene}, PCR: iterations in which the residual rises"),
+            rises(cr),
+            "",
+        )
+        .against("0")
+        .at_most(0.0),
     );
     rows.push(
-        Row::new(format!("{scene}, PCG: iterations in which the residual rises"), rises(cg), "")
-            .against("non-monotone")
-            .at_least(1.0),
+        Row::new(
+            format!("{id}/pcg/rises"),
+            format!("{scene}, PCG: iterations in which the residual rises"),
+            rises(cg),
+            "",
+        )
+        .against("non-monotone")
+        .at_least(1.0),
     );
     // Beyond that rounding has taken the directions' orthogonality, and either may be ahead.
     let worse =
         cr.iter().zip(cg).take(40).filter(|(r, g)| **r > **g * (1.0 + 1e-9) && **r > floor).count() as f64;
     rows.push(
-        Row::new(format!("{scene}: iterations of the first 40 in which PCR is above PCG"), worse, "")
-            .against("0")
-            .at_most(0.0),
+        Row::new(
+            format!("{id}/pcr-above-pcg"),
+            format!("{scene}: iterations of the first 40 in which PCR is above PCG"),
+            worse,
+            "",
+        )
+        .against("0")
+        .at_most(0.0),
     );
     let count = cr.len().min(cg.len()).min(20);
     let ratio = cr.iter().zip(cg).take(count).map(|(r, g)| g / r).sum::<f64>() / count as f64;
-    let row = Row::new(format!("{scene}: PCG over PCR, mean of the first 20"), ratio, "×")
-        .against("often an order of magnitude");
+    let row = Row::new(
+        format!("{id}/pcg-over-pcr"),
+        format!("{scene}: PCG over PCR, mean of the first 20"),
+        ratio,
+        "×",
+    )
+    .against("often an order of magnitude");
     rows.push(if scene == SOLVED {
         row.because(
             "both methods are tied: the ratio is 1/√(1 − fall²) of PCR (next row), and 3 asks for less than 6 % of fall per \
@@ -173,20 +203,27 @@ fn measure(ctx: &mut Context, scene: &str, sim: &Steps, rows: &mut Vec<Row>) -> 
         off = off.max((cg[k] * (1.0 - fall * fall).sqrt() / cr[k] - 1.0).abs());
     }
     rows.push(
-        Row::new(format!("{scene}: PCG against 1/√(1 − fall²) of PCR, worst of 20"), off, "")
-            .against("an identity of both methods")
-            .at_most(1e-2),
+        Row::new(
+            format!("{id}/pcg-against-fall"),
+            format!("{scene}: PCG against 1/√(1 − fall²) of PCR, worst of 20"),
+            off,
+            "",
+        )
+        .against("an identity of both methods")
+        .at_most(1e-2),
     );
     for (k, after) in [(0, 80), (1, 80), (0, LENGTH), (1, LENGTH)] {
         let at = |h: &[f64]| h.get(after - 1).or(h.last()).copied().unwrap_or(f64::INFINITY).max(floor);
         let ratio = at(&all[k]) / at(cr);
-        let row = Row::new(format!("{scene}: {} over PCR after {after}", METHODS[k].name()), ratio, "×")
+        let (method, part) = METHODS[k];
+        let what = format!("{scene}: {} over PCR after {after}", method.name());
+        let row = Row::new(format!("{id}/{part}-over-pcr/after-{after}"), what, ratio, "×")
             .against("stagnates one to three orders above");
         rows.push(if after == LENGTH { row.at_least(10.0) } else { row });
     }
-    for (kind, name) in [
-        (PreconditionerKind::Diagonal, "diagonal"),
-        (PreconditionerKind::IncompleteCholesky, "incomplete factors"),
+    for (kind, part, name) in [
+        (PreconditionerKind::Diagonal, "diagonal", "diagonal"),
+        (PreconditionerKind::IncompleteCholesky, "incomplete-factors", "incomplete factors"),
     ] {
         s.prepare(settings.linear.product, kind.needs_matrix(), settings.regularization);
         let linear = LinearSettings {
@@ -197,16 +234,16 @@ fn measure(ctx: &mut Context, scene: &str, sim: &Steps, rows: &mut Vec<Row>) -> 
         };
         let mut x = vec![0.0; b.len()];
         let took = LinearSolver::default().solve(&s, &b, &mut x, &linear).iterations;
-        rows.push(Row::new(format!("{scene}: PCR to 1e-3, {name}"), took as f64, "iterations"));
+        let what = format!("{scene}: PCR to 1e-3, {name}");
+        rows.push(Row::new(format!("{id}/pcr/{part}/to-1e-3"), what, took as f64, "iterations"));
     }
-    let name = scene.replace(", ", "-");
     s.prepare(settings.linear.product, false, settings.regularization);
-    ctx.file(&format!("{name}.mtx"), &matrix_market(&s))?;
+    ctx.file(&format!("{id}.mtx"), &matrix_market(&s))?;
     let right: String = b.iter().map(|b| format!("{b:e}\n")).collect();
     let header = format!("%%MatrixMarket matrix array real general\n{} 1\n", b.len());
-    ctx.file(&format!("{name}-right-side.mtx"), &(header + &right))?;
-    ctx.csv(&name, &["scene", "method", "iteration", "residual"], &table)?;
-    ctx.plot(&name, &plot)
+    ctx.file(&format!("{id}-right-side.mtx"), &(header + &right))?;
+    ctx.csv(id, &["scene", "method", "iteration", "residual"], &table)?;
+    ctx.plot(id, &plot)
 }
 
 /// The matrix of (59) with its shift ε, lower triangle, in the format of Matrix Market.
@@ -228,15 +265,15 @@ fn matrix_market(s: &Schur<f64>) -> String {
 fn comparison(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let scenes = [
-        ("arch", Case::Frozen(Box::new(samples::arch(10, 0.6)))),
-        ("pile", Case::heap(3.0)?),
-        ("heavy stack", Case::Frozen(Box::new(samples::heavy_stack(5)))),
-        ("pile, in motion", Case::heap(0.8)?),
-        ("wall", Case::Frozen(Box::new(samples::wall_with_speed(5, 5, 0.6, 0.0, 1)))),
+        ("arch", "arch", Case::Frozen(Box::new(samples::arch(10, 0.6)))),
+        ("pile", "pile", Case::heap(3.0)?),
+        ("heavy-stack", "heavy stack", Case::Frozen(Box::new(samples::heavy_stack(5)))),
+        ("pile-in-motion", "pile, in motion", Case::heap(0.8)?),
+        ("wall", "wall", Case::Frozen(Box::new(samples::wall_with_speed(5, 5, 0.6, 0.0, 1)))),
     ];
     let mut table = Vec::new();
     let mut jumps = 0;
-    for (scene, case) in scenes {
+    for (id, scene, case) in scenes {
         let mut plot = Plot::new(
             &format!("Error by linear solver, {scene}"),
             "Newton iteration",
@@ -244,7 +281,7 @@ fn comparison(ctx: &mut Context) -> Result<Vec<Row>> {
         );
         plot.y_scale = Scale::Log;
         let mut last = Vec::new();
-        for method in METHODS {
+        for (method, part) in METHODS {
             let settings = NewtonSettings { step: StepRule::Fixed(1.0), ..paper(50, method, 40) };
             let iterates = case.looks(settings)?;
             plot.add(method.name(), Mark::Line, curve(&iterates, |l| l.error));
@@ -260,6 +297,7 @@ fn comparison(ctx: &mut Context) -> Result<Vec<Row>> {
             let end = iterates.last().map_or(f64::INFINITY, |l| l.error);
             last.push(if end.is_nan() { f64::INFINITY } else { end });
             rows.push(Row::new(
+                format!("{id}/{part}/error"),
                 format!("{scene}, {}: error after 50 Newton iterations", method.name()),
                 end,
                 "of the velocity scale",
@@ -268,7 +306,7 @@ fn comparison(ctx: &mut Context) -> Result<Vec<Row>> {
                 let rises = iterates.windows(2).filter(|w| w[1].error > w[0].error.max(ROUNDING)).count();
                 jumps += if method == LinearMethod::ConjugateGradient { rises } else { 0 };
                 let what = format!("{scene}, {}: iterations in which the error rises", method.name());
-                rows.push(Row::new(what, rises as f64, ""));
+                rows.push(Row::new(format!("{id}/{part}/rises"), what, rises as f64, ""));
             }
         }
         // Below rounding there is no order, and relaxation that stagnates or diverges has none either.
@@ -277,9 +315,13 @@ fn comparison(ctx: &mut Context) -> Result<Vec<Row>> {
         let relaxed = last[0].min(last[1]) > floor(last[2]);
         let mut order: Vec<usize> = (0..METHODS.len()).collect();
         order.sort_by(|&a, &b| last[a].total_cmp(&last[b]));
-        let found: Vec<&str> = order.iter().map(|&k| METHODS[k].name()).collect();
-        let row = Row::remark(format!("{scene}: order of the final errors"), found.join(", "))
-            .against("PCR, PCG, Gauss–Seidel, Jacobi");
+        let found: Vec<&str> = order.iter().map(|&k| METHODS[k].0.name()).collect();
+        let row = Row::remark(
+            format!("{id}/order"),
+            format!("{scene}: order of the final errors"),
+            found.join(", "),
+        )
+        .against("PCR, PCG, Gauss–Seidel, Jacobi");
         let row = match scene {
             "pile, in motion" => row.because(
                 "impacts on redundant contacts are solved to 1e-6 by neither: their order is chance",
@@ -295,15 +337,20 @@ fn comparison(ctx: &mut Context) -> Result<Vec<Row>> {
         });
         if scene == "heavy stack" {
             rows.push(
-                Row::new("heavy stack: Gauss–Seidel over PCR", last[1] / floor(last[3]), "×")
-                    .against("stagnates")
-                    .at_least(1e3),
+                Row::new(
+                    format!("{id}/gauss-seidel-over-pcr"),
+                    "heavy stack: Gauss–Seidel over PCR",
+                    last[1] / floor(last[3]),
+                    "×",
+                )
+                .against("stagnates")
+                .at_least(1e3),
             );
         }
-        ctx.plot(&scene.replace(", ", "-").replace(' ', "-"), &plot)?;
+        ctx.plot(id, &plot)?;
     }
     rows.push(
-        Row::new("PCG: iterations in which the error rises, all scenes", jumps as f64, "")
+        Row::new("pcg/rises", "PCG: iterations in which the error rises, all scenes", jumps as f64, "")
             .against("large fluctuations")
             .at_least(1.0),
     );

@@ -1,14 +1,16 @@
 //! NSN-T2-stack: the heavy stack of Fig. 14, 8 to 32768 kg, by linear solver.
 
 use super::steps::{H, Steps, energy_of, looks, paper, stepping};
-use crate::bench::runs::{GRAVITY, on_floor};
-use crate::bench::{Context, Experiment, Row};
-use crate::failure::Result;
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot, Scale};
+use crate::runs::{GRAVITY, on_floor};
+use crate::{Context, Experiment, Row};
 use stiction::contact::samples;
-use stiction::solvers::newton::{Derivative, LinearMethod, NewtonSettings, Regularization, Start, StepRule};
+use stiction::papers::nsn::solve::{
+    Derivative, LinearMethod, NewtonSettings, Regularization, Start, StepRule,
+};
 use stiction::{Body, Geometry, Scene, Vec3};
+use stiction_cli::failure::Result;
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot, Scale};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -35,17 +37,21 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         ..s
     };
     let cases = [
-        ("direct 6×1", paper(6, LinearMethod::Llt, 0)),
-        ("PCR 6×20", paper(6, LinearMethod::ConjugateResidual, 20)),
-        ("PCR 12×20", paper(12, LinearMethod::ConjugateResidual, 20)),
-        ("PCR 6×20, warm, exact rows, ε relative", warm(paper(6, LinearMethod::ConjugateResidual, 20))),
-        ("Gauss–Seidel 6×20", paper(6, LinearMethod::GaussSeidel, 20)),
-        ("Gauss–Seidel 6×200", paper(6, LinearMethod::GaussSeidel, 200)),
-        ("Jacobi 6×20", paper(6, LinearMethod::Jacobi, 20)),
-        ("Jacobi 6×200", paper(6, LinearMethod::Jacobi, 200)),
+        ("direct-6x1", "direct 6×1", paper(6, LinearMethod::Llt, 0)),
+        ("pcr-6x20", "PCR 6×20", paper(6, LinearMethod::ConjugateResidual, 20)),
+        ("pcr-12x20", "PCR 12×20", paper(12, LinearMethod::ConjugateResidual, 20)),
+        (
+            "pcr-6x20-warm",
+            "PCR 6×20, warm, exact rows, ε relative",
+            warm(paper(6, LinearMethod::ConjugateResidual, 20)),
+        ),
+        ("gauss-seidel-6x20", "Gauss–Seidel 6×20", paper(6, LinearMethod::GaussSeidel, 20)),
+        ("gauss-seidel-6x200", "Gauss–Seidel 6×200", paper(6, LinearMethod::GaussSeidel, 200)),
+        ("jacobi-6x20", "Jacobi 6×20", paper(6, LinearMethod::Jacobi, 20)),
+        ("jacobi-6x200", "Jacobi 6×200", paper(6, LinearMethod::Jacobi, 200)),
     ];
     let mut reference = 0.0;
-    for (name, settings) in cases {
+    for (id, name, settings) in cases {
         ctx.note(name);
         let (scene, weights) = cubes();
         let mut sim = Steps::new(&scene, stepping(settings))?;
@@ -78,7 +84,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
                 .chain([deepest, force_error, mean, rise].map(csv_number))
                 .collect(),
         );
-        let row = Row::new(format!("{name}: deepest penetration"), deepest, "m");
+        let row = Row::new(format!("{id}/penetration"), format!("{name}: deepest penetration"), deepest, "m");
         rows.push(match name {
             "direct 6×1" => {
                 reference = deepest;
@@ -91,8 +97,12 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             "Gauss–Seidel 6×200" | "Jacobi 6×200" => row.at_least(20.0 * reference),
             _ => row,
         });
-        let force =
-            Row::new(format!("{name}: force error on the floor, worst step"), force_error, "of the weight");
+        let force = Row::new(
+            format!("{id}/force-error"),
+            format!("{name}: force error on the floor, worst step"),
+            force_error,
+            "of the weight",
+        );
         rows.push(match name {
             "PCR 12×20" | "PCR 6×20, warm, exact rows, ε relative" => {
                 force.against("weight above").at_most(0.01)
@@ -103,7 +113,12 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             _ if force_error.is_infinite() => force.because("the stack flew apart"),
             _ => force,
         });
-        let row = Row::new(format!("{name}: largest rise of the energy"), rise, "of the initial energy");
+        let row = Row::new(
+            format!("{id}/energy-rise"),
+            format!("{name}: largest rise of the energy"),
+            rise,
+            "of the initial energy",
+        );
         rows.push(match name {
             "PCR 12×20" => row.against("0 (nothing drives it)").at_most(0.01),
             _ if rise.is_infinite() => row.because("the stack flew apart"),
@@ -111,9 +126,14 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         });
         if matches!(name, "PCR 6×20" | "direct 6×1") {
             rows.push(
-                Row::new(format!("{name}: mean force on the floor"), mean, "of the weight")
-                    .against("1")
-                    .accept("within 5 %", (mean - 1.0).abs() <= 0.05),
+                Row::new(
+                    format!("{id}/mean-force"),
+                    format!("{name}: mean force on the floor"),
+                    mean,
+                    "of the weight",
+                )
+                .against("1")
+                .accept("within 5 %", (mean - 1.0).abs() <= 0.05),
             );
         }
     }
@@ -135,11 +155,18 @@ fn frozen(rows: &mut Vec<Row>) {
         chain.touch(cube, below, Vec3::Z, &[Vec3::new(0.0, 0.0, z)], 0.0);
         below = Some(cube);
     }
-    for (scene, p) in [("chain of 5 unknowns", chain.problem()), ("cubes", samples::heavy_stack(CUBES))] {
-        for (how, derivative, regularization) in [
-            ("as printed", Derivative::Literal, Regularization::Absolute(1e-6)),
-            ("ε relative", Derivative::Literal, Regularization::Relative(1e-9)),
-            ("ε relative, rows divided by α", Derivative::Divided, Regularization::Relative(1e-9)),
+    for (id, scene, p) in
+        [("chain", "chain of 5 unknowns", chain.problem()), ("cubes", "cubes", samples::heavy_stack(CUBES))]
+    {
+        for (part, how, derivative, regularization) in [
+            ("printed", "as printed", Derivative::Literal, Regularization::Absolute(1e-6)),
+            ("relative", "ε relative", Derivative::Literal, Regularization::Relative(1e-9)),
+            (
+                "relative-divided",
+                "ε relative, rows divided by α",
+                Derivative::Divided,
+                Regularization::Relative(1e-9),
+            ),
         ] {
             let one = NewtonSettings {
                 tolerance: 1e-11,
@@ -150,7 +177,8 @@ fn frozen(rows: &mut Vec<Row>) {
             };
             let iterations = looks(&p, one).0.last().map_or(50, |l| l.iteration);
             let what = format!("{scene}, frozen step, t = 1, {how}: Newton iterations to 1e-11");
-            let row = Row::new(what, iterations as f64, "").against("super-linear");
+            let row = Row::new(format!("frozen-{id}/{part}/iterations"), what, iterations as f64, "")
+                .against("super-linear");
             rows.push(match regularization {
                 Regularization::Relative(_) | Regularization::Floor(_) => row.at_most(15.0),
                 Regularization::Absolute(_) => {

@@ -1,12 +1,12 @@
 //! Runs with the non-linear Newton step, as the experiments of the paper need them.
 
-use crate::bench::runs::broke;
-use crate::failure::{Result, error};
+use crate::runs::broke;
 use stiction::contact::{ContactProblem, Solution};
-use stiction::sim::{NonlinearReport, NonlinearSettings, NonlinearStepper};
+use stiction::papers::nsn::solve::{LinearMethod, LinearSettings, Look, NewtonSettings, NonsmoothNewton};
+use stiction::papers::nsn::{NonlinearReport, NonlinearSettings, NonlinearStepper};
 use stiction::solvers::ContactSolver;
-use stiction::solvers::newton::{LinearMethod, LinearSettings, Look, NewtonSettings, NonsmoothNewton};
-use stiction::{Model, Scene, SimSettings, Simulation, State, Vec3};
+use stiction::{Model, Pose, Scene, SimSettings, Simulation, State, Vec3};
+use stiction_cli::failure::{Result, error};
 
 /// The paper's time step: two per frame of 60 Hz [s].
 pub const H: f64 = 1.0 / 120.0;
@@ -38,9 +38,15 @@ impl Steps {
         self.stepper.step(&self.model, &mut self.state, h).map_err(broke)
     }
 
+    /// Frame at the centre of mass of free body `i`, in the order of the dofs.
+    pub fn pose(&self, i: usize) -> Pose {
+        let (body, _) = self.model.free_bodies().nth(i).expect("a body of the experiment");
+        self.model.com_pose(&self.state, body)
+    }
+
     /// Position of the centre of mass of free body `i`, in the order of the dofs.
     pub fn position(&self, i: usize) -> Vec3 {
-        Vec3::from_slice(&self.state.q[7 * i..])
+        self.pose(i).translation
     }
 }
 

@@ -1,13 +1,14 @@
 //! NSN-stickslip: the threshold of sliding, its acceleration, and the same stopping distance in all directions.
 
-use crate::bench::runs::{GRAVITY, on_floor, simulate, take_steps};
-use crate::bench::{Context, Experiment, Row};
-use crate::failure::{Result, error};
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot};
+use crate::runs::{GRAVITY, on_floor, simulate, take_steps};
+use crate::{Context, Experiment, Row};
 use std::f64::consts::TAU;
 use stiction::scene::{Ease, Keyframe, Motion, SpringEnd, SpringSpec};
+use stiction::sim::BodyView;
 use stiction::{Body, Geometry, Pose, Scheme, SimSettings, Simulation, SolverKind, Vec3};
+use stiction_cli::failure::{Result, error};
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -35,13 +36,24 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     pulled(ctx, &mut rows, &mut excess)?;
     launches(ctx, &mut rows, &mut excess)?;
     for (kind, excess) in SOLVERS.into_iter().zip(excess) {
+        let name = kind.name();
         rows.push(
-            Row::new(format!("(d) {}: friction over μ λ_n − 1, worst", kind.name()), excess, "")
-                .against("0 (Coulomb's cone)")
-                .at_most(1e-3),
+            Row::new(
+                format!("cone/{name}/excess"),
+                format!("(d) {name}: friction over μ λ_n − 1, worst"),
+                excess,
+                "",
+            )
+            .against("0 (Coulomb's cone)")
+            .at_most(1e-3),
         );
     }
     Ok(rows)
+}
+
+/// Something of a body of the experiment.
+fn read<T>(sim: &Simulation, body: &str, what: impl Fn(BodyView<'_>) -> T) -> T {
+    what(sim.body(body).expect("a body of the experiment"))
 }
 
 /// (a) A block below and above the friction angle.
@@ -56,11 +68,16 @@ fn inclines(ctx: &mut Context, rows: &mut Vec<Row>, kind: SolverKind, excess: &m
     let steps = ctx.pick(200, 1000);
     let time = steps as f64 * dt;
     take_steps(&mut sim, steps, dt, |s| *excess = excess.max(cone_excess(s)))?;
-    let drift = sim.state().q[0].abs();
+    let drift = read(&sim, "block", |b| b.position()).x.abs();
     rows.push(
-        Row::new(format!("(a) {name}: drift in {time} s at atan μ − 1°"), drift, "m")
-            .against("0 (sticks)")
-            .at_most(1e-4),
+        Row::new(
+            format!("incline/{name}/drift"),
+            format!("(a) {name}: drift in {time} s at atan μ − 1°"),
+            drift,
+            "m",
+        )
+        .against("0 (sticks)")
+        .at_most(1e-4),
     );
 
     let angle = limit + 1f64.to_radians();
@@ -68,12 +85,17 @@ fn inclines(ctx: &mut Context, rows: &mut Vec<Row>, kind: SolverKind, excess: &m
     let steps = 200;
     take_steps(&mut sim, steps, dt, |s| *excess = excess.max(cone_excess(s)))?;
     let closed = GRAVITY * (angle.sin() - MU * angle.cos());
-    let ours = sim.state().v[0] / (steps as f64 * dt);
+    let ours = read(&sim, "block", |b| b.velocity()).x / (steps as f64 * dt);
     let error = (ours / closed - 1.0).abs();
     rows.push(
-        Row::new(format!("(a) {name}: acceleration at atan μ + 1°"), ours, "m/s²")
-            .against(format!("{closed:.6} = g (sin − μ cos)"))
-            .accept("within 1 %", error <= 0.01),
+        Row::new(
+            format!("incline/{name}/acceleration"),
+            format!("(a) {name}: acceleration at atan μ + 1°"),
+            ours,
+            "m/s²",
+        )
+        .against(format!("{closed:.6} = g (sin − μ cos)"))
+        .accept("within 1 %", error <= 0.01),
     );
     Ok(())
 }
@@ -176,8 +198,9 @@ impl Pulled {
         let mut done = Pulled::default();
         take_steps(&mut sim, (hand.time() / dt).round() as usize, dt, |s| {
             *excess = excess.max(cone_excess(s));
-            let state = s.state();
-            done.look(state.t, state.v[0], STIFFNESS * (hand.at(state.t) - state.q[0]));
+            let t = s.state().t;
+            let (x, v) = read(s, "block", |b| (b.position().x, b.velocity().x));
+            done.look(t, v, STIFFNESS * (hand.at(t) - x));
         })?;
         Ok(done)
     }
@@ -208,14 +231,21 @@ fn pulled(ctx: &mut Context, rows: &mut Vec<Row>, excess: &mut [f64; SOLVERS.len
         for ((kind, scheme), excess) in SOLVERS.into_iter().zip(schemes).zip(excess.iter_mut()) {
             let done = Pulled::simulated(&hand, kind, scheme, dt, excess)?;
             let case = format!("(b) {what}, {}", kind.name());
+            let id = format!("{name}/{}", kind.name());
             let first = done.slips.first().copied().unwrap_or(f64::NAN);
             rows.push(
-                Row::new(format!("{case}: spring force when it slips first"), first, "N")
-                    .against(format!("{limit:.4} N = μ m g"))
-                    .accept("within 1 %", (first / limit - 1.0).abs() <= 0.01),
+                Row::new(
+                    format!("{id}/first-slip"),
+                    format!("{case}: spring force when it slips first"),
+                    first,
+                    "N",
+                )
+                .against(format!("{limit:.4} N = μ m g"))
+                .accept("within 1 %", (first / limit - 1.0).abs() <= 0.01),
             );
             rows.push(
                 Row::new(
+                    format!("{id}/worst-slip"),
                     format!("{case}: worst force of {} slips", done.slips.len()),
                     done.error(),
                     "of μ m g",
@@ -224,6 +254,7 @@ fn pulled(ctx: &mut Context, rows: &mut Vec<Row>, excess: &mut [f64; SOLVERS.len
                 .at_most(0.01),
             );
             let again = Row::new(
+                format!("{id}/sticks-again"),
                 format!("{case}: times it sticks again in {} s", hand.time()),
                 done.sticks as f64,
                 "",
@@ -266,19 +297,30 @@ fn launches(ctx: &mut Context, rows: &mut Vec<Row>, excess: &mut [f64; SOLVERS.l
             // Twice the time that it needs to stop.
             let steps = (2.0 * SPEED / (MU * GRAVITY * dt)) as usize;
             take_steps(&mut sim, steps, dt, |s| *excess = excess.max(cone_excess(s)))?;
-            let q = &sim.state().q;
-            ours.push((angle.to_degrees(), q[0].hypot(q[1])));
+            let x = read(&sim, "disc", |b| b.position());
+            ours.push((angle.to_degrees(), x.x.hypot(x.y)));
         }
         let (mean, spread) = mean_and_spread(&ours);
+        let name = kind.name();
         rows.push(
-            Row::new(format!("(c) {}: spread of the stopping distance", kind.name()), spread, "of the mean")
-                .against("0 (isotropic)")
-                .at_most(5e-3),
+            Row::new(
+                format!("disc/{name}/spread"),
+                format!("(c) {name}: spread of the stopping distance"),
+                spread,
+                "of the mean",
+            )
+            .against("0 (isotropic)")
+            .at_most(5e-3),
         );
         rows.push(
-            Row::new(format!("(c) {}: mean stopping distance", kind.name()), mean, "m")
-                .against(format!("{closed:.6} m = v²/(2 μ g)"))
-                .accept("within 1 %", (mean / closed - 1.0).abs() <= 0.01),
+            Row::new(
+                format!("disc/{name}/distance"),
+                format!("(c) {name}: mean stopping distance"),
+                mean,
+                "m",
+            )
+            .against(format!("{closed:.6} m = v²/(2 μ g)"))
+            .accept("within 1 %", (mean / closed - 1.0).abs() <= 0.01),
         );
         plot.add(kind.name(), Mark::Dots, ours.clone());
         columns.push(ours);
@@ -286,6 +328,7 @@ fn launches(ctx: &mut Context, rows: &mut Vec<Row>, excess: &mut [f64; SOLVERS.l
     let pyramid: Vec<(f64, f64)> = angles.iter().map(|&a| (a.to_degrees(), pyramid_distance(a))).collect();
     rows.push(
         Row::new(
+            "disc/pyramid/spread",
             "(c) the same with an 8-sided pyramid, by its ODE",
             mean_and_spread(&pyramid).1,
             "of the mean",

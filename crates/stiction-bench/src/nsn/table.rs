@@ -2,20 +2,20 @@
 
 use super::steps::{H, Steps, paper, stepping};
 use super::{arch, beam, pile, pneunet, stack};
-use crate::bench::runs::{on_floor, simulate, take_steps};
-use crate::bench::{Context, Experiment, Row};
-use crate::clock::Stopwatch;
-use crate::failure::Result;
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot, Scale};
+use crate::runs::{on_floor, simulate, take_steps};
+use crate::{Context, Experiment, Row};
 use stiction::coords::{BodyId, ShapeId};
 use stiction::elastic::{Law, Material};
 use stiction::mesh::shapes;
-use stiction::scene::{Owner, SoftBody};
-use stiction::solvers::newton::{
+use stiction::papers::nsn::solve::{
     LinearMethod, LinearSettings, NewtonSettings, PreconditionerKind, Start, SystemForm,
 };
+use stiction::scene::{Owner, SoftBody};
 use stiction::{Scene, SolverKind, Vec3};
+use stiction_cli::clock::Stopwatch;
+use stiction_cli::failure::Result;
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot, Scale};
 
 /// Table 2.
 pub const STATISTICS: Experiment = Experiment {
@@ -33,14 +33,15 @@ pub const TIME: Experiment = Experiment {
     run: time,
 };
 
-/// Name, scene, steps before, N, L, and what the paper's row says: bodies, joints and tets, and the rest.
-type Case = (&'static str, Scene, usize, usize, usize, [usize; 3], &'static str);
+/// Part of the names of rows, name, scene, steps before, N, L, and what the paper's row says: bodies, joints and tets, and the rest.
+type Case = (&'static str, &'static str, Scene, usize, usize, usize, [usize; 3], &'static str);
 
 fn cases(quick: bool) -> Vec<Case> {
     vec![
-        ("heavy stack", stack::cubes().0, 20, 6, 20, [5, 0, 0], "(not in the table)"),
-        ("arch", arch::scene(), 20, 6, 20, [20, 0, 0], "134 contacts (134), N 6, L 20"),
+        ("heavy-stack", "heavy stack", stack::cubes().0, 20, 6, 20, [5, 0, 0], "(not in the table)"),
+        ("arch", "arch", arch::scene(), 20, 6, 20, [20, 0, 0], "134 contacts (134), N 6, L 20"),
         (
+            "beam",
             "beam",
             beam::insertion(),
             beam::STEPS - 30,
@@ -50,6 +51,7 @@ fn cases(quick: bool) -> Vec<Case> {
             "300 contacts (300), N 6, L 50; 42 bodies, 42 joints with the arm",
         ),
         (
+            "table-pile",
             "table pile",
             pile::scene(if quick { 18 } else { 54 }),
             if quick { 80 } else { 240 },
@@ -59,6 +61,7 @@ fn cases(quick: bool) -> Vec<Case> {
             "936 contacts (736), N 4, L 20",
         ),
         (
+            "pneunet",
             "PneuNet",
             pneunet::gripper(1.0),
             if quick { 2 } else { 110 },
@@ -73,8 +76,8 @@ fn cases(quick: bool) -> Vec<Case> {
 fn statistics(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let mut table = Vec::new();
-    for (name, scene, before, n, l, counts, theirs) in
-        cases(ctx.quick).into_iter().filter(|c| c.0 != "heavy stack")
+    for (id, name, scene, before, n, l, counts, theirs) in
+        cases(ctx.quick).into_iter().filter(|c| c.1 != "heavy stack")
     {
         ctx.note(name);
         // From zero, as published: carried forces shake the pile apart with so few iterations.
@@ -102,18 +105,20 @@ fn statistics(ctx: &mut Context) -> Result<Vec<Row>> {
         let near = [bodies, joints, tets].iter().zip(counts).all(|(a, b)| 10 * a.abs_diff(b) <= b);
         let how = if name == "PneuNet" { ": (64), CG with incomplete factors" } else { "" };
         let row = Row::remark(
+            format!("{id}/counts"),
             name,
             format!("{bodies} bodies, {joints} joints, {tets} tets, {contacts} contacts ({island}), N {n}, L {l}{how}"),
         )
         .against(format!("{} bodies, {} joints, {} tets, {theirs}", counts[0], counts[1], counts[2]));
         // A short run has a third of the tables.
         rows.push(if ctx.quick { row } else { row.accept("bodies, joints, tets within 10 %", near) });
-        rows.push(Row::new(format!("{name}: assembly"), assembly, "ms"));
-        rows.push(Row::new(format!("{name}: solve"), solve, "ms"));
+        rows.push(Row::new(format!("{id}/assembly"), format!("{name}: assembly"), assembly, "ms"));
+        rows.push(Row::new(format!("{id}/solve"), format!("{name}: solve"), solve, "ms"));
         let share = assembly / solve;
-        let row = Row::new(format!("{name}: assembly over solve"), share, "")
-            .against("2 to 6 %, on a GPU")
-            .at_most(0.15);
+        let row =
+            Row::new(format!("{id}/assembly-over-solve"), format!("{name}: assembly over solve"), share, "")
+                .against("2 to 6 %, on a GPU")
+                .at_most(0.15);
         rows.push(if share <= 0.15 {
             row
         } else {
@@ -210,7 +215,7 @@ fn time(ctx: &mut Context) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let mut table = Vec::new();
     let solvers = [SolverKind::Exact, SolverKind::NonsmoothNewton, SolverKind::NonlinearNewton];
-    for (name, scene, before, ..) in cases(ctx.quick) {
+    for (id, name, scene, before, ..) in cases(ctx.quick) {
         if name == "PneuNet" && ctx.quick {
             continue;
         }
@@ -231,12 +236,28 @@ fn time(ctx: &mut Context) -> Result<Vec<Row>> {
                 csv_number(s.residuals.natural),
                 csv_number(s.residuals.momentum),
             ]);
-            rows.push(Row::new(format!("{name}, {kind}: time per step"), ms, "ms"));
-            rows.push(Row::new(format!("{name}, {kind}: natural map, worst"), s.residuals.natural, "m/s"));
+            rows.push(Row::new(
+                format!("{id}/{kind}/time"),
+                format!("{name}, {kind}: time per step"),
+                ms,
+                "ms",
+            ));
+            rows.push(Row::new(
+                format!("{id}/{kind}/natural"),
+                format!("{name}, {kind}: natural map, worst"),
+                s.residuals.natural,
+                "m/s",
+            ));
         }
         for k in 1..solvers.len() {
             let ratio = seconds[k] / seconds[0];
-            let row = Row::new(format!("{name}: {} over exact, per step", solvers[k].name()), ratio, "×");
+            let kind = solvers[k].name();
+            let row = Row::new(
+                format!("{id}/{kind}/time-over-exact"),
+                format!("{name}: {kind} over exact, per step"),
+                ratio,
+                "×",
+            );
             rows.push(if natural[k].max(natural[0]) <= 1e-7 {
                 row
             } else {
@@ -264,11 +285,15 @@ fn growth(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
         s.linear = LinearSettings { iterations: 2000, tolerance: 1e-6, preconditioner, ..s.linear };
         s
     };
-    for (name, newton) in [
-        ("compliance form, 4×80", published),
-        ("stiffness form to 1e-6, diagonal", solved(PreconditionerKind::Diagonal)),
-        ("stiffness form to 1e-6, incomplete factors", solved(PreconditionerKind::IncompleteCholesky)),
-        ("stiffness form to 1e-6, multigrid", solved(PreconditionerKind::Multigrid)),
+    for (id, name, newton) in [
+        ("compliance-4x80", "compliance form, 4×80", published),
+        ("stiffness-diagonal", "stiffness form to 1e-6, diagonal", solved(PreconditionerKind::Diagonal)),
+        (
+            "stiffness-incomplete-factors",
+            "stiffness form to 1e-6, incomplete factors",
+            solved(PreconditionerKind::IncompleteCholesky),
+        ),
+        ("stiffness-multigrid", "stiffness form to 1e-6, multigrid", solved(PreconditionerKind::Multigrid)),
     ] {
         let mut points = Vec::new();
         for &cells in sizes {
@@ -288,16 +313,31 @@ fn growth(ctx: &mut Context, rows: &mut Vec<Row>) -> Result<()> {
             let took = watch.elapsed();
             let seconds = took.cpu.unwrap_or(took.wall) / steps as f64;
             let tets = sim.model.solids[0].tets.len();
-            rows.push(Row::new(format!("{tets} tets, {name}: time per step"), 1e3 * seconds, "ms"));
+            rows.push(Row::new(
+                format!("block-{cells}/{id}/time"),
+                format!("{tets} tets, {name}: time per step"),
+                1e3 * seconds,
+                "ms",
+            ));
             if newton.form == SystemForm::Stiffness {
                 let each = linear as f64 / (4 * steps) as f64;
-                rows.push(Row::new(format!("{tets} tets, {name}: iterations per solve"), each, ""));
+                rows.push(Row::new(
+                    format!("block-{cells}/{id}/iterations"),
+                    format!("{tets} tets, {name}: iterations per solve"),
+                    each,
+                    "",
+                ));
             }
             points.push((tets as f64, seconds));
         }
         let (a, b) = (points[0], points[points.len() - 1]);
         let slope = (b.1 / a.1).ln() / (b.0 / a.0).ln();
-        let row = Row::new(format!("{name}: growth of time with tets, exponent"), slope, "");
+        let row = Row::new(
+            format!("block/{id}/exponent"),
+            format!("{name}: growth of time with tets, exponent"),
+            slope,
+            "",
+        );
         rows.push(match newton.form {
             SystemForm::Compliance => row.against("1: fixed iterations, matrix-free").at_most(1.3),
             SystemForm::Stiffness => row,

@@ -1,11 +1,11 @@
 //! The 20-block arch with every solver: how far it moves in ten seconds.
 
-use super::runs::{on_floor, simulate, take_steps};
-use super::{Context, Experiment, Row};
-use crate::failure::Result;
-use crate::svg::{Mark, Plot, Scale};
+use crate::runs::{drift, on_floor, simulate, take_steps};
+use crate::{Context, Experiment, Row};
 use stiction::contact::samples;
 use stiction::{Body, Geometry, SolverKind, Vec3};
+use stiction_cli::failure::Result;
+use stiction_cli::svg::{Mark, Plot, Scale};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -37,35 +37,54 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     for kind in SolverKind::ALL {
         ctx.note(kind.name());
         let mut sim = simulate(&scene, kind)?;
-        let start = sim.state().q.clone();
+        let start = sim.state().clone();
         let mut curve = Vec::new();
         let ran = take_steps(&mut sim, steps, DT, |s| {
-            curve.push((s.state().t, drift(&start, &s.state().q)));
+            curve.push((s.state().t, drift(s.model(), &start, s.state())));
         })?;
         let moved = curve.last().map_or(0.0, |p| p.1);
         plot.add(kind.name(), Mark::Line, curve);
         let (name, s) = (kind.name(), &ran.summary);
-        let row = Row::new(format!("{name}: drift after {time:.0} s"), moved, "m").against("0 (statics)");
-        let natural =
-            Row::new(format!("{name}: natural map, worst"), s.residuals.natural, "m/s").against("0");
-        let failed = Row::new(format!("{name}: steps not converged"), s.failed as f64, "");
+        let row = Row::new(format!("{name}/drift"), format!("{name}: drift after {time:.0} s"), moved, "m")
+            .against("0 (statics)");
+        let natural = Row::new(
+            format!("{name}/natural"),
+            format!("{name}: natural map, worst"),
+            s.residuals.natural,
+            "m/s",
+        )
+        .against("0");
+        let failed =
+            Row::new(format!("{name}/failed"), format!("{name}: steps not converged"), s.failed as f64, "");
         if kind == SolverKind::Exact {
             exact_seconds = ran.seconds_per_step;
             rows.extend([row.at_most(1e-5), natural.at_most(1e-8), failed.at_most(0.0)]);
         } else {
             rows.extend([row, natural, failed]);
         }
-        rows.push(Row::new(format!("{name}: deepest penetration"), s.penetration(), "m").against("0"));
-        rows.push(Row::new(format!("{name}: time per step"), 1e6 * ran.seconds_per_step, "µs"));
+        rows.push(
+            Row::new(
+                format!("{name}/penetration"),
+                format!("{name}: deepest penetration"),
+                s.penetration(),
+                "m",
+            )
+            .against("0"),
+        );
+        rows.push(Row::new(
+            format!("{name}/time"),
+            format!("{name}: time per step"),
+            1e6 * ran.seconds_per_step,
+            "µs",
+        ));
         let ratio = ran.seconds_per_step / exact_seconds;
-        rows.push(Row::new(format!("{name}: time relative to exact"), ratio, "×"));
+        rows.push(Row::new(
+            format!("{name}/time-over-exact"),
+            format!("{name}: time relative to exact"),
+            ratio,
+            "×",
+        ));
     }
     ctx.plot("drift", &plot)?;
     Ok(rows)
-}
-
-/// Largest displacement of a centre of mass [m].
-fn drift(a: &[f64], b: &[f64]) -> f64 {
-    let blocks = a.chunks_exact(7).zip(b.chunks_exact(7));
-    blocks.map(|(a, b)| Vec3::from_slice(a).distance(Vec3::from_slice(b))).fold(0.0, f64::max)
 }

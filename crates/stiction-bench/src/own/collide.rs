@@ -1,15 +1,16 @@
 //! Scaling of rigid collision: piles of convex boxes, time per stage against their number.
 
 use super::soft_blocks::exponent;
-use super::{Context, Experiment, Row};
-use crate::clock::Stopwatch;
-use crate::failure::{Result, error};
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot, Scale};
+use crate::{Context, Experiment, Row};
 use stiction::collide::Collider;
-use stiction::contact::samples::Rng;
+use stiction::kinematics::Placement;
+use stiction::linalg::Rng;
 use stiction::scene::{Body, Geometry, Scene};
 use stiction::{Model, Quat, Vec3};
+use stiction_cli::clock::Stopwatch;
+use stiction_cli::failure::{Result, error};
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot, Scale};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -35,7 +36,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             let model = pile(n, hull);
             let mut collider = Collider::new(&model);
             let mut contacts = Vec::new();
-            collider.detect(&model, &model.initial, 0.01, &mut contacts);
+            collider.detect(Placement::of(&model, &model.initial).kinematics(&model), 0.01, &mut contacts);
             // To and fro by a metre, so that pairs are sought anew every time.
             let mut aside = model.initial.clone();
             model.bodies.iter().filter(|b| b.block.is_some()).for_each(|b| aside.q[b.q] += 1.0);
@@ -44,7 +45,13 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             let mut least = f64::INFINITY;
             for k in 0..repeats {
                 let clock = Stopwatch::start();
-                pool.install(|| collider.detect(&model, states[k % 2], 0.01, &mut contacts));
+                pool.install(|| {
+                    collider.detect(
+                        Placement::of(&model, states[k % 2]).kinematics(&model),
+                        0.01,
+                        &mut contacts,
+                    )
+                });
                 let spent = clock.elapsed();
                 least = least.min(spent.cpu.unwrap_or(spent.wall));
             }
@@ -56,12 +63,17 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
                 csv_number(least),
                 csv_number(per_contact),
             ]);
-            rows.push(Row::new(format!("{n} {kind}: {} contacts", contacts.len()), 1e3 * least, "ms"));
+            rows.push(Row::new(
+                format!("{kind}-{n}/time"),
+                format!("{n} {kind}: {} contacts", contacts.len()),
+                1e3 * least,
+                "ms",
+            ));
             series.push((n as f64, least));
         }
         let slope = exponent(&series);
         rows.push(
-            Row::new(format!("exponent of {kind}"), slope, "")
+            Row::new(format!("{kind}/exponent"), format!("exponent of {kind}"), slope, "")
                 .against("≤ 1.2")
                 .at_most(MOST)
                 .because("processor time of one thread, the least of several runs"),

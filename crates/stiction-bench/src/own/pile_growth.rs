@@ -3,16 +3,16 @@
 //! A deeper pile of the same number takes longer to come to rest and passes forces through more bodies; so the bin grows
 //! sideways, and the piles have the same history.
 
-use super::runs::{GRAVITY, simulate, take_steps};
 use super::soft_blocks::exponent;
-use super::{Context, Experiment, Row};
-use crate::failure::Result;
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot, Scale};
-use stiction::contact::samples::Rng;
+use crate::runs::{GRAVITY, simulate, take_steps};
+use crate::{Context, Experiment, Row};
 use stiction::coords::Pose;
+use stiction::linalg::Rng;
 use stiction::scene::Shape;
 use stiction::{Body, Geometry, Quat, Scene, SolverKind, Vec3};
+use stiction_cli::failure::Result;
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot, Scale};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -47,10 +47,21 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         take_steps(&mut sim, until_rest, DT, |_| {})?;
         let rest = take_steps(&mut sim, LAST, DT, |_| {})?;
         let contacts = sim.report().contacts as f64;
-        rows.push(Row::new(format!("{n} boxes, {contacts} contacts: a step, mean"), 1e3 * seconds, "ms"));
-        rows.push(Row::new(format!("{n} boxes: a step at rest"), 1e3 * rest.seconds_per_step, "ms"));
+        rows.push(Row::new(
+            format!("boxes-{n}/falling/time"),
+            format!("{n} boxes, {contacts} contacts: a step, mean"),
+            1e3 * seconds,
+            "ms",
+        ));
+        rows.push(Row::new(
+            format!("boxes-{n}/rest/time"),
+            format!("{n} boxes: a step at rest"),
+            1e3 * rest.seconds_per_step,
+            "ms",
+        ));
         rows.push(
             Row::new(
+                format!("boxes-{n}/rest/overlap"),
                 format!("{n} boxes: deepest overlap at the end"),
                 1e3 * rest.summary.penetration(),
                 "mm",
@@ -63,8 +74,8 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     }
     let why =
         "processor time, bins of equal depth; piles are chaotic, so that one of them moves it by ± 15 %";
-    for (what, curve) in [("while it falls and settles", &whole), ("at rest", &last)] {
-        let row = Row::new(format!("{what}: exponent"), exponent(curve), "");
+    for (id, what, curve) in [("falling", "while it falls and settles", &whole), ("rest", "at rest", &last)] {
+        let row = Row::new(format!("{id}/exponent"), format!("{what}: exponent"), exponent(curve), "");
         rows.push(row.against("≤ 1.2").at_most(MOST).because(why));
     }
     let mut plot = Plot::new("Boxes in a bin", "boxes", "time per step [s]");

@@ -1,16 +1,16 @@
 //! A soft block between two plates, refined from 1k to 150k dofs: what each stage of a step costs, and how it grows.
 
-use super::runs::{GRAVITY, simulate, take_steps};
-use super::{Context, Experiment, Row};
-use crate::clock::Stopwatch;
-use crate::failure::Result;
-use crate::svg::{Mark, Plot, Scale};
+use crate::runs::{GRAVITY, simulate, take_steps};
+use crate::{Context, Experiment, Row};
 use stiction::coords::Pose;
 use stiction::elastic::{Law, Material};
 use stiction::linalg::SparseCholesky;
 use stiction::mesh::shapes;
 use stiction::scene::{Ease, Keyframe, Motion, SoftBody};
 use stiction::{Body, Geometry, Scene, SolverKind, Vec3};
+use stiction_cli::clock::Stopwatch;
+use stiction_cli::failure::Result;
+use stiction_cli::svg::{Mark, Plot, Scale};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -31,13 +31,20 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let steps = ctx.pick(20, 50);
     let cells = ctx.pick(&CELLS[..3], &CELLS[..]);
     let mut rows = Vec::new();
-    let stages = ["assemble", "solve", "collide", "factor (not used by steps)", "whole step"];
+    let stages = [
+        ("assemble", "assemble"),
+        ("solve", "solve"),
+        ("collide", "collide"),
+        ("factor", "factor (not used by steps)"),
+        ("step", "whole step"),
+    ];
     let mut curves = vec![Vec::new(); stages.len()];
     for &cells in cells {
         let scene = scene(cells);
         let mut sim = simulate(&scene, SolverKind::Exact)?;
         let dofs = sim.model().layout.nv();
         ctx.note(&format!("{dofs} dofs"));
+        let id = format!("{}x{}x{}", cells[0], cells[1], cells[2]);
         let (mut assemble, mut solve, mut collide, mut most) = (0.0, 0.0, 0.0, 0);
         let ran = take_steps(&mut sim, steps, DT, |s| {
             let r = s.report();
@@ -48,38 +55,64 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         })?;
         let mut times = vec![Some(assemble), Some(solve), Some(collide), None, Some(ran.seconds_per_step)];
         if dofs <= MOST_FACTORED {
-            let blocks: Vec<u32> = (0..sim.problem().a.block_rows() as u32).collect();
+            let blocks: Vec<u32> =
+                (0..sim.problem().expect("a velocity step").a.block_rows() as u32).collect();
             let mut factor = SparseCholesky::default();
-            factor.factor(&sim.problem().a, &blocks);
+            factor.factor(&sim.problem().expect("a velocity step").a, &blocks);
             // The second time the symbolic part is known, as it would be in a run.
             let watch = Stopwatch::start();
-            factor.factor(&sim.problem().a, &blocks);
+            factor.factor(&sim.problem().expect("a velocity step").a, &blocks);
             let took = watch.elapsed();
             times[3] = Some(took.cpu.unwrap_or(took.wall));
         }
-        for ((curve, time), stage) in curves.iter_mut().zip(&times).zip(stages) {
+        for ((curve, time), (part, stage)) in curves.iter_mut().zip(&times).zip(stages) {
             if let Some(t) = time {
                 curve.push((dofs as f64, *t));
-                rows.push(Row::new(format!("{dofs} dofs, {most} contacts: {stage}"), 1e3 * t, "ms"));
+                rows.push(Row::new(
+                    format!("{id}/{part}/time"),
+                    format!("{dofs} dofs, {most} contacts: {stage}"),
+                    1e3 * t,
+                    "ms",
+                ));
             }
         }
         let s = &ran.summary;
         rows.push(
-            Row::new(format!("{dofs} dofs: natural map, worst"), s.residuals.natural, "m/s").at_most(1e-6),
+            Row::new(
+                format!("{id}/natural"),
+                format!("{dofs} dofs: natural map, worst"),
+                s.residuals.natural,
+                "m/s",
+            )
+            .at_most(1e-6),
         );
-        rows.push(Row::new(format!("{dofs} dofs: steps not converged"), s.failed as f64, "").at_most(0.0));
+        rows.push(
+            Row::new(
+                format!("{id}/failed"),
+                format!("{dofs} dofs: steps not converged"),
+                s.failed as f64,
+                "",
+            )
+            .at_most(0.0),
+        );
     }
     let mut plot = Plot::new("Cost of a step", "dofs", "time per step [s]");
     (plot.x_scale, plot.y_scale) = (Scale::Log, Scale::Log);
-    for (curve, stage) in curves.iter().zip(stages) {
-        rows.push(Row::new(format!("{stage}: exponent of its growth"), exponent(curve), ""));
+    for (curve, (part, stage)) in curves.iter().zip(stages) {
+        rows.push(Row::new(
+            format!("{part}/exponent"),
+            format!("{stage}: exponent of its growth"),
+            exponent(curve),
+            "",
+        ));
         plot.add(stage, Mark::Line, curve.clone());
     }
     ctx.plot("cost", &plot)?;
     let whole = &curves[4];
     let per_dof = |k: usize| whole[k].1 / whole[k].0;
     let growth = per_dof(whole.len() - 1) / per_dof(1);
-    let row = Row::new("growth of cost per dof from 5k dofs to the largest", growth, "×");
+    let row =
+        Row::new("step/growth-per-dof", "growth of cost per dof from 5k dofs to the largest", growth, "×");
     rows.push(row.against("2.2 (prototype)").at_most(3.0));
     Ok(rows)
 }

@@ -1,12 +1,12 @@
 //! The heavy stack with every solver: 8, 64, … 32768 kg, the heaviest on top.
 
-use super::runs::{GRAVITY, on_floor, simulate, take_steps};
-use super::{Context, Experiment, Row};
-use crate::failure::Result;
-use crate::svg::{Mark, Plot, Scale};
+use crate::runs::{GRAVITY, on_floor, simulate, take_steps};
+use crate::{Context, Experiment, Row};
 use stiction::coords::BodyId;
 use stiction::scene::Owner;
 use stiction::{Body, Geometry, Simulation, SolverKind, Vec3};
+use stiction_cli::failure::Result;
+use stiction_cli::svg::{Mark, Plot, Scale};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -42,28 +42,75 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         })?;
         plot.add(kind.name(), Mark::Line, curve);
         let (name, s) = (kind.name(), &ran.summary);
-        let moved = (0..CUBES).map(|i| (sim.state().q[7 * i + 2] - i as f64 - 0.5).abs()).fold(0.0, f64::max);
+        // The floor is the first body.
+        let height = |i: usize| sim.body_at(BodyId(i as u32 + 1)).position().z;
+        let moved = (0..CUBES).map(|i| (height(i) - i as f64 - 0.5).abs()).fold(0.0, f64::max);
         let force = force_error(&sim);
         let measured = [
-            Row::new(format!("{name}: deepest penetration"), s.penetration(), "m").against("0"),
-            Row::new(format!("{name}: largest move of a cube up or down"), moved, "m").against("0"),
-            Row::new(format!("{name}: force error of a face, worst"), force, "of the weight above")
-                .against("0"),
-            Row::new(format!("{name}: natural map, worst"), s.residuals.natural, "m/s").against("0"),
+            Row::new(
+                format!("{name}/penetration"),
+                format!("{name}: deepest penetration"),
+                s.penetration(),
+                "m",
+            )
+            .against("0"),
+            Row::new(
+                format!("{name}/move"),
+                format!("{name}: largest move of a cube up or down"),
+                moved,
+                "m",
+            )
+            .against("0"),
+            Row::new(
+                format!("{name}/force-error"),
+                format!("{name}: force error of a face, worst"),
+                force,
+                "of the weight above",
+            )
+            .against("0"),
+            Row::new(
+                format!("{name}/natural"),
+                format!("{name}: natural map, worst"),
+                s.residuals.natural,
+                "m/s",
+            )
+            .against("0"),
         ];
         if kind == SolverKind::Exact {
             exact_seconds = ran.seconds_per_step;
             let limits = [1e-6, 1e-6, 1e-6, 1e-8];
             rows.extend(measured.into_iter().zip(limits).map(|(r, limit)| r.at_most(limit)));
-            rows.push(Row::new("exact: steps not converged", s.failed as f64, "").at_most(0.0));
+            rows.push(
+                Row::new("exact/failed", "exact: steps not converged", s.failed as f64, "").at_most(0.0),
+            );
         } else {
             rows.extend(measured);
-            rows.push(Row::new(format!("{name}: steps not converged"), s.failed as f64, ""));
+            rows.push(Row::new(
+                format!("{name}/failed"),
+                format!("{name}: steps not converged"),
+                s.failed as f64,
+                "",
+            ));
         }
-        rows.push(Row::new(format!("{name}: iterations per step"), s.mean_iterations(), ""));
+        rows.push(Row::new(
+            format!("{name}/iterations"),
+            format!("{name}: iterations per step"),
+            s.mean_iterations(),
+            "",
+        ));
         let ratio = ran.seconds_per_step / exact_seconds;
-        rows.push(Row::new(format!("{name}: time per step"), 1e6 * ran.seconds_per_step, "µs"));
-        rows.push(Row::new(format!("{name}: time relative to exact"), ratio, "×"));
+        rows.push(Row::new(
+            format!("{name}/time"),
+            format!("{name}: time per step"),
+            1e6 * ran.seconds_per_step,
+            "µs",
+        ));
+        rows.push(Row::new(
+            format!("{name}/time-over-exact"),
+            format!("{name}: time relative to exact"),
+            ratio,
+            "×",
+        ));
     }
     ctx.plot("natural", &plot)?;
     Ok(rows)

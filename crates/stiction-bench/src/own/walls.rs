@@ -1,12 +1,12 @@
 //! Random walls: single contact problems with random velocities from a cold start, every solver.
 
-use super::runs::{Cold, distribution, solve_cold};
-use super::{Context, Experiment, Row};
-use crate::failure::Result;
-use crate::output::csv_number;
-use crate::svg::{Mark, Plot, Scale};
+use crate::runs::{Cold, distribution, solve_cold};
+use crate::{Context, Experiment, Row};
 use stiction::SolverKind;
 use stiction::contact::{ContactProblem, samples};
+use stiction_cli::failure::Result;
+use stiction_cli::output::csv_number;
+use stiction_cli::svg::{Mark, Plot, Scale};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -47,7 +47,9 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
                 let solves: Vec<Cold> = problems.iter().map(|p| solve(p, kind, tolerance)).collect();
                 let solved = solves.iter().zip(&problems).filter(|(x, p)| reached(x, p, tolerance)).count();
                 let name = format!("{speed} m/s, {}", kind.name());
+                let id = format!("3x3/speed-{speed}/{}", kind.name());
                 let row = Row::new(
+                    format!("{id}/solved-{tolerance:e}"),
                     format!("{name}: walls to {tolerance:e}"),
                     solved as f64,
                     &format!("of {count}"),
@@ -58,7 +60,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
                     row
                 });
                 if tolerance == 1e-8 {
-                    let [sweeps, factors, time] = work(&name, &solves);
+                    let [sweeps, factors, time] = work(&id, &name, &solves);
                     let prototype =
                         |text| published(speed, if kind == SolverKind::Exact { text } else { "" });
                     rows.extend([
@@ -121,16 +123,16 @@ fn published(speed: f64, text: &'static str) -> &'static str {
     if speed == 1.0 { text } else { "" }
 }
 
-/// Sweeps, factorisations and time as distributions.
-fn work(name: &str, solves: &[Cold]) -> [Row; 3] {
+/// Sweeps, factorisations and time as distributions, under the name `id`.
+fn work(id: &str, name: &str, solves: &[Cold]) -> [Row; 3] {
     let text = |(median, ninety, max): (usize, usize, usize)| format!("{median} / {ninety} / {max}");
     let sweeps = distribution(solves.iter().map(|x| x.report.iterations).collect());
     let factors = distribution(solves.iter().map(|x| x.report.factorizations).collect());
     let micros = distribution(solves.iter().map(|x| (1e6 * x.seconds) as usize).collect());
     [
-        Row::remark(format!("{name}: sweeps, median / 90 % / max"), text(sweeps)),
-        Row::remark(format!("{name}: factorisations"), text(factors)),
-        Row::remark(format!("{name}: time per wall"), format!("{} µs", text(micros))),
+        Row::remark(format!("{id}/sweeps"), format!("{name}: sweeps, median / 90 % / max"), text(sweeps)),
+        Row::remark(format!("{id}/factorizations"), format!("{name}: factorisations"), text(factors)),
+        Row::remark(format!("{id}/time"), format!("{name}: time per wall"), format!("{} µs", text(micros))),
     ]
 }
 
@@ -156,11 +158,17 @@ fn large(ctx: &Context, rows: &mut Vec<Row>) {
         let solves: Vec<Cold> = problems.iter().map(|p| solve(p, SolverKind::Exact, 1e-8)).collect();
         let solved = solves.iter().zip(&problems).filter(|(x, p)| reached(x, p, 1e-8)).count();
         let name = format!("{n}×{n}, {speed} m/s, exact");
+        let id = format!("{n}x{n}/speed-{speed}/exact");
         rows.push(
-            Row::new(format!("{name}: walls to 1e-8"), solved as f64, &format!("of {count}"))
-                .against(published(speed, "5 of 5"))
-                .accept("all", solved == count),
+            Row::new(
+                format!("{id}/solved-1e-8"),
+                format!("{name}: walls to 1e-8"),
+                solved as f64,
+                &format!("of {count}"),
+            )
+            .against(published(speed, "5 of 5"))
+            .accept("all", solved == count),
         );
-        rows.extend(work(&name, &solves));
+        rows.extend(work(&id, &name, &solves));
     }
 }

@@ -1,13 +1,13 @@
 //! Hands that move the ends of strings, and a sheet of springs that two of them flip over.
 
 use super::problem::{Problem, ground, knots, system};
-use crate::failure::Result;
 use stiction::coords::NodeId;
 use stiction::diff::{Param, PoseTarget};
 use stiction::elastic::Action;
 use stiction::scene::{Sheet, SpringEnd, SpringSpec};
-use stiction::solvers::penalty::{Bdf, Control, ControlKind, Settings};
+use stiction::steppers::penalty::{Bdf, Control, ControlKind, Settings};
 use stiction::{Scene, Vec3};
+use stiction_cli::failure::Result;
 
 /// Time step [s].
 pub const DT: f64 = 1.0 / 60.0;
@@ -102,7 +102,7 @@ pub fn sheet_flip() -> Result<SheetFlip> {
     let problem =
         hands.problem(Settings { scheme: Bdf::One, stiffness: 1e3, ..Settings::default() }, steps, every)?;
     let model = problem.system.model();
-    let rest = model.nodes.iter().map(|n| Vec3::from_slice(&model.initial.q[n.q..]));
+    let rest = model.nodes.iter().map(|n| n.position(&model.initial));
     let nodes =
         |f: fn(Vec3) -> Vec3| rest.clone().enumerate().map(|(i, x)| (NodeId(i as u32), f(x))).collect();
     // Turned as a page about the edge that nobody holds; then back, a quarter of the side farther along y.

@@ -1,10 +1,10 @@
 //! Motions as functions of numbers: what built-in tasks and experiments share.
 
-use crate::failure::{Result, error};
 use miette::Report;
 use stiction::diff::{Motion, Objective, Param, ParamSet, Tape};
-use stiction::solvers::penalty::{Settings, System};
+use stiction::steppers::penalty::{Settings, System};
 use stiction::{Body, Geometry, Scene, State, Vec3};
+use stiction_cli::failure::{Result, error};
 
 /// An error that no input of a user can cause.
 pub fn defect(e: impl std::fmt::Display) -> Report {

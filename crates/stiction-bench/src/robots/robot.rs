@@ -1,14 +1,14 @@
 //! A legged robot of thirteen bodies and twelve compliant motors, with rigid and with soft feet, and what it is to do.
 
 use super::problem::{Problem, ground, knots, system};
-use crate::failure::Result;
 use stiction::coords::BodyId;
 use stiction::diff::{Objective, Param, PathTarget, UprightTarget};
 use stiction::elastic::{Damping, Law, Material};
 use stiction::mesh::shapes;
 use stiction::scene::{Joint, JointAnchor, JointKind, Motor, NodeSelection, Owner, SoftBody};
-use stiction::solvers::penalty::{Bdf, ContactDamping, Control, ControlKind, Settings};
+use stiction::steppers::penalty::{Bdf, ContactDamping, Control, ControlKind, Settings};
 use stiction::{Body, Geometry, Quat, Scene, Vec3};
+use stiction_cli::failure::Result;
 
 /// Time step [s].
 pub const DT: f64 = 1.0 / 60.0;
@@ -22,7 +22,8 @@ const PERIOD: f64 = 0.6;
 const MOTOR: f64 = 10.0;
 /// What a radian off the vertical counts in a step [m].
 const UPRIGHT: f64 = 0.1;
-const TORSO: BodyId = BodyId(1);
+/// The body that is to stay upright.
+pub const TORSO: BodyId = BodyId(1);
 
 /// Legs: front left, front right, hind left, hind right; each of hip, thigh and shank.
 pub fn scene(soft: bool) -> Scene {
@@ -116,7 +117,7 @@ pub const SMOOTH: f64 = 0.02;
 pub fn gait(problem: &Problem) -> Vec<(Box<dyn Objective>, f64)> {
     let steps = problem.steps;
     let model = problem.system.model();
-    let height = model.initial.q[model.bodies[TORSO.index()].q + 2] - 0.01;
+    let height = model.com_pose(&model.initial, TORSO).translation.z - 0.01;
     let place = |i: usize| (i, Vec3::new(PACE * i as f64 * DT, 0.0, height));
     let path = PathTarget {
         owner: Owner::Body(TORSO),

@@ -1,21 +1,21 @@
-//! Built-in tasks that no file can say.
+//! Fits that no task file can say: many hands and motors, and a network.
 
 use super::hands::{SHEET_SMOOTH, SIDE, SheetFlip, sheet_flip};
-use super::job::Job;
 use super::problem::Problem;
 use super::robot::{SMOOTH, gait, robot};
-use super::space::Space;
-use super::task::Method;
 use super::thrower::{self, Thrower, Trained};
-use super::view;
-use crate::failure::{Outcome, Result};
-use crate::output::{OutputDir, csv_line, csv_number, print};
-use crate::progress;
-use crate::svg::{Mark, Plot, Scale};
-use crate::table::number;
 use serde_json::json;
 use std::path::Path;
 use stiction::diff::Objective;
+use stiction_cli::failure::{Outcome, Result, error};
+use stiction_cli::optimize::job::Job;
+use stiction_cli::optimize::space::Space;
+use stiction_cli::optimize::task::Method;
+use stiction_cli::optimize::{self, view};
+use stiction_cli::output::{OutputDir, csv_line, csv_number, print};
+use stiction_cli::progress;
+use stiction_cli::svg::{Mark, Plot, Scale};
+use stiction_cli::table::number;
 
 /// Most runs of each.
 const RUNS: usize = 40;
@@ -29,6 +29,25 @@ const WALK_STEPS: usize = 144;
 const TRAINING: (usize, usize) = (1000, 5);
 /// Miss that counts as a hit: 5 % of the region [m].
 const MISS: f64 = 0.05;
+
+/// Runs the fit of this name.
+pub fn fit(name: &str, resume: Option<&Path>, out: Option<&Path>, as_json: bool) -> Result<Outcome> {
+    match name {
+        "sheet" => optimize::fit(name, sheet(resume)?, out, as_json),
+        "walk" => optimize::fit(name, walk(resume)?, out, as_json),
+        "controller" if resume.is_some() => {
+            Err(error("`controller` cannot be resumed", "leave `--resume` out"))
+        }
+        "controller" => controller(out, as_json),
+        _ => Err(error(format!("no fit is called `{name}`"), "it is one of sheet, walk, controller")),
+    }
+}
+
+/// The space of the knots of a motion's controls.
+fn space_of(problem: &Problem, series: &[String], start: Vec<f64>, smooth: f64) -> Space {
+    let base = problem.params(&vec![0.0; start.len()]);
+    Space::of_knots((problem.set.params.clone(), base), &problem.basis, series, start, smooth)
+}
 
 /// A job over the knots of a motion's controls.
 fn knots(
@@ -58,28 +77,28 @@ fn knots(
 }
 
 /// Two hands flip a sheet of springs and bring it back.
-pub fn sheet(resume: Option<&Path>) -> Result<Job> {
+fn sheet(resume: Option<&Path>) -> Result<Job> {
     let SheetFlip { problem, targets, plan, .. } = sheet_flip()?;
     let axes = |hand: &str| ["x", "y", "z"].map(|a| format!("{hand} hand, {a}"));
     let series = [axes("left"), axes("right")].concat();
-    let space = Space::of(&problem, &series, plan, SHEET_SMOOTH);
+    let space = space_of(&problem, &series, plan, SHEET_SMOOTH);
     let aims = targets.into_iter().map(|t| (Box::new(t) as Box<dyn Objective>, 1.0)).collect();
     // ½ of the mean square at both times.
     knots(problem, space, aims, SHEET_OFF * SHEET_OFF, resume)
 }
 
 /// A robot of thirteen bodies walks.
-pub fn walk(resume: Option<&Path>) -> Result<Job> {
+fn walk(resume: Option<&Path>) -> Result<Job> {
     let problem = robot(false, WALK_STEPS)?;
     let series: Vec<String> = problem.system.model().joints.iter().map(|j| j.name.clone()).collect();
-    let space = Space::of(&problem, &series, vec![0.0; problem.len()], SMOOTH);
+    let space = space_of(&problem, &series, vec![0.0; problem.len()], SMOOTH);
     let aims = gait(&problem);
     let goal = 0.5 * WALK_STEPS as f64 * WALK_OFF * WALK_OFF;
     knots(problem, space, aims, goal, resume)
 }
 
 /// A network learns to throw a ball to any target of a region with one bounce.
-pub fn controller(out: Option<&Path>, as_json: bool) -> Result<Outcome> {
+fn controller(out: Option<&Path>, as_json: bool) -> Result<Outcome> {
     let bar = progress::bar(TRAINING.1 as u64, "epochs");
     let Trained { untrained, net, losses, last } = thrower::train(0.4, TRAINING, |_, loss| {
         bar.inc(1);

@@ -1,14 +1,14 @@
 //! A controller that learns, through the simulator alone, how to throw a ball to a target with one bounce.
 
 use super::problem::defect;
-use crate::failure::Result;
-use stiction::contact::samples::Rng;
 use stiction::coords::BodyId;
 use stiction::diff::optimize::AdamSettings;
 use stiction::diff::{Motion, Network, Param, ParamSet, PointTarget, Tape};
+use stiction::linalg::Rng;
 use stiction::scene::Owner;
-use stiction::solvers::penalty::{Bdf, ContactDamping, Settings, System};
+use stiction::steppers::penalty::{Bdf, ContactDamping, Settings, System};
 use stiction::{Body, Geometry, Scene, Vec3};
+use stiction_cli::failure::Result;
 
 const BALL: Owner = Owner::Body(BodyId(1));
 /// ω h = 0.42 for the ball on its contact: at 1/60 s the rebound would depend on where in a step the ball lands.

@@ -1,5 +1,6 @@
 //! The objective of a task: what its `[objective]` table says, as terms of a motion.
 
+use super::MOST_BYTES;
 use super::synthetic::Synthetic;
 use super::task::{axis_of, owner};
 use crate::failure::{Result, error};
@@ -12,6 +13,7 @@ use stiction::diff::{
 };
 use stiction::scene::{Model, Owner};
 use stiction::{Quat, State, Vec3};
+use stiction_io::read;
 
 /// What is aimed at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
@@ -111,7 +113,7 @@ fn rows(path: &Path, columns: usize) -> Result<Vec<Vec<f64>>> {
             format!("give lines of {columns} numbers, divided by commas"),
         )
     };
-    let text = std::fs::read_to_string(path).map_err(|e| bad(e.to_string()))?;
+    let text = read::text(path, MOST_BYTES, "leave rows out")?;
     let mut out = Vec::new();
     for (i, line) in text.lines().enumerate().filter(|l| !l.1.trim().is_empty()) {
         let cells: std::result::Result<Vec<f64>, _> = line.split(',').map(|c| c.trim().parse()).collect();
@@ -259,7 +261,9 @@ impl Aim {
         self.points
             .iter()
             .map(|p| match (of, p) {
-                (Owner::Body(b), Place::Local(x)) => Ok(Anchor::on_body(model, b, Vec3::from_array(*x))),
+                (Owner::Body(b), Place::Local(x)) => {
+                    Ok(Anchor::Body { body: b, local: Vec3::from_array(*x) })
+                }
                 (Owner::Node(n), _) => Ok(Anchor::Node(n)),
                 (Owner::Solid(s), Place::Vertex(v)) => {
                     let solid = &model.solids[s.index()];
@@ -277,7 +281,7 @@ impl Aim {
 /// Where the nodes of a soft body are when it is turned and moved as a whole from where it starts.
 fn posed(model: &Model, solid: SoftId, target: Vec3, turn: Quat) -> Vec<(NodeId, Vec3)> {
     let range = model.solids[solid.index()].nodes.clone();
-    let at = |i: usize| Vec3::from_slice(&model.initial.q[model.nodes[i].q..]);
+    let at = |i: usize| model.nodes[i].position(&model.initial);
     let mass: f64 = range.clone().map(|i| model.nodes[i].mass).sum();
     let centre = range.clone().map(|i| at(i) * model.nodes[i].mass).sum::<Vec3>() / mass;
     range.map(|i| (NodeId(i as u32), target + turn * (at(i) - centre))).collect()

@@ -6,13 +6,13 @@ use crate::failure::{Result, error};
 use crate::progress;
 use indicatif::ProgressBar;
 use std::cell::Cell;
-use stiction::contact::samples::Rng;
 use stiction::diff::optimize::{
     AdamSettings, Bounds, CmaSettings, LbfgsSettings, LevenbergSettings, Minimum, adam, cma_es, lbfgs,
     levenberg_marquardt,
 };
 use stiction::diff::{Motion, Objective, ParamSet, Tape, Together};
-use stiction::solvers::penalty::{Settings, System};
+use stiction::linalg::Rng;
+use stiction::steppers::penalty::{Settings, System};
 
 /// Without bounds, starts are drawn this far about the given one, as a share of its size or of one.
 const FREE_SPREAD: f64 = 0.5;

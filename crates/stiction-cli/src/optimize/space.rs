@@ -1,15 +1,16 @@
 //! The numbers that are searched, and how they set parameters: scalars one to one, controls by knots in time.
 
-use super::problem::Problem;
-use super::task::{axis_of, owner};
+use super::MOST_BYTES;
+use super::task::{axis_of, owner, unknown};
 use crate::failure::{Result, error};
 use crate::table::number;
 use serde::Deserialize;
 use std::path::Path;
-use stiction::coords::Anchor;
+use stiction::coords::{Anchor, JointId, SpringId};
 use stiction::diff::{Param, ParamSet, smoothness};
 use stiction::scene::Owner;
-use stiction::solvers::penalty::{Control, ControlKind, System};
+use stiction::steppers::penalty::{Control, ControlKind, System};
+use stiction_io::read;
 
 /// A `[[control]]` table: a number per step, straight between knots.
 #[derive(Deserialize)]
@@ -30,6 +31,13 @@ pub struct Drive {
     /// β of Σ β² (x_{k+1} − x_k)²/2 over its knots.
     #[serde(default)]
     smoothness: f64,
+}
+
+impl Drive {
+    /// Steps between knots.
+    pub fn every(&self) -> usize {
+        self.every
+    }
 }
 
 fn five() -> usize {
@@ -103,17 +111,24 @@ impl Space {
         Ok(())
     }
 
-    /// Knots of the controls of a motion, `series` by name, as many of each, and how smooth they should be.
-    pub fn of(problem: &Problem, series: &[String], start: Vec<f64>, smooth: f64) -> Space {
+    /// p = p₀ + B x with the columns `basis`, which are knots of `series` by name, as many of each, and how smooth they
+    /// should be.
+    pub fn of_knots(
+        (params, base): (Vec<Param>, Vec<f64>),
+        basis: &[Vec<f64>],
+        series: &[String],
+        start: Vec<f64>,
+        smooth: f64,
+    ) -> Space {
         let count = start.len() / series.len().max(1);
         let knot = |i: usize| format!("{}, knot {}", series[i / count], i % count + 1);
         let sparse = |b: &Vec<f64>| b.iter().copied().enumerate().filter(|x| x.1 != 0.0).collect();
         Space {
-            params: problem.set.params.clone(),
+            params,
             names: (0..start.len()).map(knot).collect(),
             bounds: vec![(f64::NEG_INFINITY, f64::INFINITY); start.len()],
-            base: problem.params(&vec![0.0; start.len()]),
-            columns: problem.basis.iter().map(sparse).collect(),
+            base,
+            columns: basis.iter().map(sparse).collect(),
             series: (0..series.len()).map(|s| ((s * count..(s + 1) * count).collect(), smooth)).collect(),
             start,
         }
@@ -123,7 +138,7 @@ impl Space {
     pub fn resume(&mut self, file: &Path) -> Result<()> {
         let remedy = "give the fitted.json of an earlier run of the same task";
         let bad = |what: String| error(format!("{}: {what}", file.display()), remedy);
-        let text = std::fs::read_to_string(file).map_err(|e| bad(e.to_string()))?;
+        let text = read::text(file, MOST_BYTES, remedy)?;
         let value: serde_json::Value = serde_json::from_str(&text).map_err(|e| bad(e.to_string()))?;
         for (x, n) in self.start.iter_mut().zip(&self.names) {
             *x = value["fitted"][n]["value"].as_f64().ok_or_else(|| bad(format!("it has no `{n}`")))?;
@@ -203,7 +218,6 @@ fn control(system: &System, d: &Drive) -> Result<ControlKind> {
         Some(a) => axis_of(a),
         None => Err(error(format!("control `{}` needs `axis`", d.kind), "add it to the table")),
     };
-    let unknown = |what: &str| error(format!("there is no {what} `{}`", d.of), "name one of the scene");
     Ok(match d.kind.as_str() {
         "force" => ControlKind::Force(owner(model, &d.of)?, axis()?),
         "torque" => match owner(model, &d.of)? {
@@ -211,12 +225,14 @@ fn control(system: &System, d: &Drive) -> Result<ControlKind> {
             _ => return Err(error("torques act on rigid bodies", "use `force`")),
         },
         "motor" => {
-            let joint = model.joints.iter().position(|j| j.name == d.of && j.motor.is_some());
-            ControlKind::Motor(joint.ok_or_else(|| unknown("joint with a motor"))?)
+            let joint = model.names.find::<JointId>(&d.of).map_err(unknown)?.index();
+            if model.joints[joint].motor.is_none() {
+                return Err(error(format!("joint `{}` has no motor", d.of), "give it one in the scene"));
+            }
+            ControlKind::Motor(joint)
         }
         "spring-end" => {
-            let spring = model.springs.iter().position(|s| s.name == d.of);
-            let spring = spring.ok_or_else(|| unknown("spring"))?;
+            let spring = model.names.find::<SpringId>(&d.of).map_err(unknown)?.index();
             let ends = &model.springs[spring].ends;
             let world = |e: &Vec<(Anchor, f64)>| e.iter().all(|a| matches!(a.0, Anchor::World { .. }));
             let end = ends.iter().position(world);

@@ -2,8 +2,9 @@
 
 use crate::failure::{Result, error};
 use serde::Deserialize;
-use stiction::contact::samples::Rng;
 use stiction::coords::{Anchor, SoftId};
+use stiction::kinematics::position_at;
+use stiction::linalg::Rng;
 use stiction::scene::Model;
 use stiction::{State, Vec3};
 
@@ -64,7 +65,7 @@ impl Synthetic {
         let mut rows = Vec::new();
         for i in self.frames(states)? {
             for (k, p) in points.iter().enumerate() {
-                let x = self.shaken(&mut rng, p.position(model, &states[i]));
+                let x = self.shaken(&mut rng, position_at(model, &states[i], p));
                 if rng.uniform() >= self.dropout {
                     rows.push(vec![i as f64, k as f64, x.x, x.y, x.z]);
                 }
@@ -82,7 +83,7 @@ impl Synthetic {
         let mut rng = Rng::new(self.seed);
         let mut rows = Vec::new();
         for i in self.frames(states)? {
-            let x: Vec<Vec3> = solid.vertices.iter().map(|a| a.position(model, &states[i])).collect();
+            let x: Vec<Vec3> = solid.vertices.iter().map(|a| position_at(model, &states[i], a)).collect();
             let faces: Vec<[Vec3; 3]> = solid.surface.iter().map(|t| t.map(|v| x[v as usize])).collect();
             let seen = |[a, b, c]: &&[Vec3; 3]| (*b - *a).cross(*c - *a).dot(eye - *a) > 0.0;
             let faces: Vec<[Vec3; 3]> = faces.iter().filter(seen).copied().collect();

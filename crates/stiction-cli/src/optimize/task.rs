@@ -3,19 +3,23 @@
 use super::aim::Aim;
 use super::job::Job;
 use super::space::{Drive, Space};
+use super::{MOST_RUNS, MOST_STEPS, MOST_TAPE};
 use crate::args::{SceneArgs, StepArgs};
 use crate::failure::{Result, error};
+use miette::Report;
 use serde::Deserialize;
 use std::path::Path;
-use stiction::coords;
+use stiction::NameError;
 use stiction::diff::{Motion, Objective, Param, ParamSet, Reduce, Tape};
+use stiction::scene::bounds::{LONGEST_STEP, SHORTEST_STEP};
 use stiction::scene::{Model, Owner};
-use stiction::solvers::penalty::{Bdf, ContactDamping, FrictionModel, System};
+use stiction::steppers::penalty::{Bdf, ContactDamping, FrictionModel, System};
 
 /// What is fitted to what.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
+    /// A built-in scene, or the path of a scene file.
     pub scene: String,
     steps: usize,
     dt: Option<f64>,
@@ -93,18 +97,12 @@ const KINDS: &str = "velocity, spin, position, turn, friction, young, poisson, d
 
 /// The body, soft body or particle of this name.
 pub fn owner(model: &Model, name: &str) -> Result<Owner> {
-    let body =
-        model.bodies.iter().position(|b| b.name == name).map(|i| Owner::Body(coords::BodyId(i as u32)));
-    let solid =
-        model.solids.iter().position(|s| s.name == name).map(|i| Owner::Solid(coords::SoftId(i as u32)));
-    let node = model.nodes.iter().position(|n| n.name == name && n.solid.is_none());
-    let node = node.map(|i| Owner::Node(coords::NodeId(i as u32)));
-    body.or(solid).or(node).ok_or_else(|| {
-        let names =
-            model.bodies.iter().map(|b| b.name.as_str()).chain(model.solids.iter().map(|s| s.name.as_str()));
-        let list: Vec<&str> = names.take(12).collect();
-        error(format!("`{name}` is not in the scene"), format!("it has {}", list.join(", ")))
-    })
+    model.names.owner(name).map_err(unknown)
+}
+
+/// An unknown name, as a failure with a remedy.
+pub fn unknown(e: NameError) -> Report {
+    error(format!("there is no {} `{}`", e.kind, e.name), e.remedy)
 }
 
 /// 0, 1 or 2 for x, y or z.
@@ -150,8 +148,44 @@ fn param(system: &System, f: &Fit) -> Result<Param> {
 }
 
 impl Task {
+    /// Refuses numbers that memory and time cannot hold, before anything is made of them.
+    fn check_sizes(&self) -> Result<()> {
+        if self.steps as u64 > MOST_STEPS {
+            let e =
+                format!("steps = {}: a motion that is differentiated has at most {MOST_STEPS}", self.steps);
+            return Err(error(e, "lower `steps`, or take a larger `dt`"));
+        }
+        if let Some(dt) = self.dt.filter(|dt| !(SHORTEST_STEP..=LONGEST_STEP).contains(dt)) {
+            let remedy = format!("give a time step from {SHORTEST_STEP:e} to {LONGEST_STEP} s");
+            return Err(error(format!("dt = {dt:?}"), remedy));
+        }
+        // The matrix from knots to the numbers per step is kept as a whole.
+        let steps = self.steps as u64;
+        let values = steps.saturating_mul(self.control.len() as u64);
+        let knots: u64 = self.control.iter().map(|d| steps / (d.every().max(1) as u64) + 1).sum();
+        if values.saturating_mul(knots) > MOST_TAPE {
+            let e =
+                format!("{} controls of {steps} steps with {knots} knots are too many", self.control.len());
+            return Err(error(
+                e,
+                format!("steps of all controls times knots are at most {MOST_TAPE}: raise `every`"),
+            ));
+        }
+        let starts = self.restarts as u64;
+        if self.evaluations as u64 > MOST_RUNS || starts > MOST_RUNS / 1000 {
+            let e = format!("evaluations = {} and restarts = {starts} never end", self.evaluations);
+            let remedy = format!("give at most {MOST_RUNS} evaluations and {} restarts", MOST_RUNS / 1000);
+            return Err(error(e, remedy));
+        }
+        match self.stiffness.iter().find(|k| !(k.is_finite() && **k > 0.0)) {
+            Some(k) => Err(error(format!("stiffness = {k}"), "give positive, finite numbers [N/m]")),
+            None => Ok(()),
+        }
+    }
+
     /// What the task asks for, ready to be searched; files are looked for in `folder`.
     pub fn ready(mut self, folder: &Path, resume: Option<&Path>) -> Result<Job> {
+        self.check_sizes()?;
         let beside = folder.join(&self.scene);
         let scene = if beside.exists() { beside.display().to_string() } else { self.scene.clone() };
         let scene = SceneArgs { scene, overrides: Vec::new(), dt: self.dt };
@@ -169,6 +203,18 @@ impl Task {
         settings.onset = self.onset.unwrap_or(settings.onset).max(0.0);
         if let Some(c) = self.damping {
             settings.damping = ContactDamping::HuntCrossley(c);
+        }
+        let numbers = (self.steps as u64).saturating_mul(prepared.model.layout.nv() as u64);
+        if numbers > MOST_TAPE {
+            let e = format!(
+                "{} steps of {} unknowns are too long a tape",
+                self.steps,
+                prepared.model.layout.nv()
+            );
+            return Err(error(
+                e,
+                format!("their product is at most {MOST_TAPE}: lower `steps`, or use a smaller scene"),
+            ));
         }
         let mut system = System::new(prepared.model.clone(), settings, prepared.loaded.dt).map_err(wrong)?;
         let mut space = Space::default();

@@ -5,7 +5,7 @@ use crate::output::OutputDir;
 use serde_json::json;
 use std::path::Path;
 use stiction::diff::{Motion, ParamSet, Tape};
-use stiction::solvers::penalty::System;
+use stiction::steppers::penalty::System;
 use stiction::{SimSettings, Simulation};
 use stiction_io::page;
 use stiction_io::recording::Writer;
@@ -43,6 +43,7 @@ pub fn compare(
         let path = out.part(&format!("{name}.stic"))?;
         set.apply(system, x).map_err(|e| error(e, "change the bounds of the task"))?;
         record(&path, name, system, set, steps)?;
+        out.is_whole(&format!("{name}.stic"));
         files.push(path);
     }
     let page_path = out.part("view.html")?;

@@ -8,8 +8,9 @@ use stiction::Simulation;
 
 /// A table of contacts that is being written.
 pub struct ContactFile {
-    dir: OutputDir,
     file: OutputFile,
+    /// Dropped after its file, whose last bytes are written when it is dropped.
+    dir: OutputDir,
     form: Form,
     /// Some contact was written.
     any: bool,
@@ -51,8 +52,7 @@ impl ContactFile {
                 return Err(error(problem, "choose a name that ends in .csv or .json"));
             }
         };
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut dir = OutputDir::create(folder)?;
+        let mut dir = OutputDir::of_file(path)?;
         let name = path.file_name().and_then(|n| n.to_str()).ok_or_else(|| {
             error(format!("{}: cannot be a file name", path.display()), "use letters, digits and marks")
         })?;
@@ -61,11 +61,12 @@ impl ContactFile {
             Form::Csv => csv_line(COLUMNS),
             Form::Json => "[".to_string(),
         })?;
-        Ok(ContactFile { dir, file, form, any: false })
+        Ok(ContactFile { file, dir, form, any: false })
     }
 
     /// The contacts of the step just taken; forces are those on the first body.
     pub fn add(&mut self, sim: &Simulation) -> Result<()> {
+        self.dir.keep();
         let r = sim.report();
         let name = |s: stiction::coords::ShapeId| {
             let model = sim.model();

@@ -1,6 +1,6 @@
 //! Contact problems of steps that did not converge, for replay by `stiction solve`.
 
-use crate::failure::Result;
+use crate::failure::{Result, note};
 use crate::output::OutputDir;
 use std::path::Path;
 use stiction::Simulation;
@@ -27,16 +27,17 @@ impl ProblemDump {
         if report.status.is_solved() || self.written == MOST {
             return Ok(());
         }
+        let Some(p) = sim.problem() else { return Ok(()) };
         self.written += 1;
         // Each file is whole by itself, so that a run that is cut off keeps those it has.
         let path = self.dir.path().join(format!("step-{:05}.npz", report.step));
-        Ok(problem::write_problem(&path, sim.problem())?)
+        Ok(problem::write_problem(&path, p)?)
     }
 
     /// Says how many there are, and returns it; a folder that was made for none goes again.
     pub fn finish(self) -> usize {
         let (n, path) = (self.written, self.dir.path().display());
-        eprintln!("note: {n} problem{} written to {path}", if n == 1 { "" } else { "s" });
+        note(&format!("{n} problem{} written to {path}", if n == 1 { "" } else { "s" }));
         n
     }
 }

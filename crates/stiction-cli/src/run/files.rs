@@ -2,20 +2,23 @@
 //! rate, and `view.html`, which plays it.
 
 use crate::failure::Result;
+use crate::output::disk::Disk;
 use crate::output::{OutputDir, OutputFile, csv_line};
 use crate::record::Pace;
 use std::fmt::Write as _;
 use std::path::Path;
-use stiction::sim::StageTimes;
+use stiction::steppers::{Energy, StageTimes};
 use stiction::{Model, Simulation};
 use stiction_io::{page, recording};
 
 /// Open files of a run.
 pub struct RunFiles {
-    dir: OutputDir,
     report: OutputFile,
     sensors: OutputFile,
-    recording: recording::Writer,
+    /// `None` once it is complete.
+    recording: Option<recording::Writer<Disk>>,
+    /// Dropped after its files, whose last bytes are written when they are dropped.
+    dir: OutputDir,
     pace: Pace,
     /// The last step is in the recording.
     complete: bool,
@@ -31,6 +34,9 @@ fn end_row<'a>(line: &mut String, numbers: impl IntoIterator<Item = &'a f64>) {
     }
     line.push('\n');
 }
+
+const RECORDING: &str = "recording.stic";
+const PAGE: &str = "view.html";
 
 /// Frames per second of simulation, unless asked for otherwise: as many as a screen shows.
 pub const DEFAULT_RATE: f64 = 60.0;
@@ -74,25 +80,31 @@ impl RunFiles {
             header.extend(s.columns().iter().map(|c| format!("{}.{c}", s.name)));
         }
         sensors.put(&csv_line(&header))?;
-        let recording = recording::Writer::create(&dir.part("recording.stic")?, model, extra)?;
+        let (disk, path) = (dir.open(RECORDING)?, dir.part_path(RECORDING));
+        let recording = Some(recording::Writer::on(disk, &path, &recording::Header::new(model, extra))?);
         let (pace, complete) = (Pace::new(rate), true);
         let (values, line) = (Vec::new(), String::new());
-        Ok(RunFiles { dir, report, sensors, recording, pace, complete, values, line })
+        Ok(RunFiles { report, sensors, recording, dir, pace, complete, values, line })
     }
 
     /// The state before the first step.
     pub fn start(&mut self, sim: &Simulation) -> Result<()> {
+        // The run begins: what it writes is worth keeping.
+        self.dir.keep();
         self.frame(sim)
     }
 
     fn frame(&mut self, sim: &Simulation) -> Result<()> {
         self.pace.wrote(sim.state().t);
         self.complete = true;
-        Ok(self.recording.write_frame(sim)?)
+        match &mut self.recording {
+            Some(r) => Ok(r.write_frame(sim)?),
+            None => Ok(()),
+        }
     }
 
-    /// One row for the step just taken.
-    pub fn add(&mut self, sim: &Simulation) -> Result<()> {
+    /// One row for the step just taken, which left this energy.
+    pub fn add(&mut self, sim: &Simulation, energy: Energy) -> Result<()> {
         let r = sim.report();
         let line = &mut self.line;
         line.clear();
@@ -106,10 +118,10 @@ impl RunFiles {
             r.joint_error,
             r.residuals.cone,
             r.residuals.misalignment,
-            r.energy.kinetic,
-            r.energy.potential,
-            r.energy.elastic,
-            r.energy.total(),
+            energy.kinetic,
+            energy.potential,
+            energy.elastic,
+            energy.total(),
             r.impacts as f64,
             r.held_back,
             r.impacts_left as f64,
@@ -138,14 +150,143 @@ impl RunFiles {
         if !self.complete {
             self.frame(sim)?;
         }
+        if let Some(r) = self.recording.take() {
+            r.finish()?;
+            self.dir.is_whole(RECORDING);
+        }
         self.report.close()?;
+        self.dir.is_whole("report.csv");
         self.sensors.close()?;
-        self.recording.finish()?;
-        let view = self.dir.part("view.html")?;
-        page::write(&view, &[self.dir.part_path("recording.stic")])?;
+        self.dir.is_whole("sensors.csv");
+        let disk = self.dir.open(PAGE)?;
+        page::write_to(disk, &self.dir.part_path(PAGE), &[self.dir.part_path(RECORDING)])?;
         let size = |name| std::fs::metadata(self.dir.part_path(name)).map_or(0, |m| m.len());
-        let sizes = ["recording.stic", "view.html"].map(size);
+        let sizes = [RECORDING, PAGE].map(size);
         self.dir.finish()?;
         Ok(sizes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::disk::full;
+    use std::fs;
+    use std::path::PathBuf;
+    use stiction::SimSettings;
+    use stiction_io::gallery;
+    use stiction_io::recording::{Ending, Reader};
+
+    /// Steps of the run: few, since it is made anew for every size of the disk.
+    const STEPS: usize = 2;
+    const TABLES: [&str; 2] = ["report.csv", "sensors.csv"];
+
+    fn run(dir: &Path, model: &Model) -> Result<[u64; 2]> {
+        let mut sim = Simulation::new(model.clone(), SimSettings::default());
+        let mut files = RunFiles::create(dir, model, 1e9, serde_json::Value::Null)?;
+        files.start(&sim)?;
+        for _ in 0..STEPS {
+            sim.step(0.01).unwrap();
+            files.add(&sim, sim.energy())?;
+        }
+        files.finish(&sim)
+    }
+
+    fn names(dir: &Path) -> Vec<String> {
+        let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
+        let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// Every row is as long as the header; says how many there are.
+    fn rows(path: PathBuf) -> usize {
+        let text = fs::read_to_string(&path).unwrap();
+        let columns = text.lines().next().unwrap().split(',').count();
+        assert!(
+            text.ends_with('\n') && text.lines().all(|l| l.split(',').count() == columns),
+            "{path:?}: {text}"
+        );
+        text.lines().count() - 1
+    }
+
+    /// Frames of a recording whose header is whole, and how it ends.
+    fn frames(path: PathBuf) -> (usize, Ending) {
+        let mut reader = Reader::open(&path).unwrap();
+        (reader.by_ref().count(), reader.ending().unwrap())
+    }
+
+    #[test]
+    fn a_disk_that_is_full_after_n_bytes_costs_no_whole_row_and_no_whole_file() {
+        let model = gallery::find("box-on-plane").unwrap().load(&[]).unwrap().compile().unwrap();
+        // Thousands of small files: in memory where the system has a place for it.
+        let memory = Some(PathBuf::from("/dev/shm")).filter(|p| p.is_dir());
+        let top =
+            memory.unwrap_or_else(std::env::temp_dir).join(format!("stiction-full-{}", std::process::id()));
+        let dir = top.join("r");
+        const ROOM: usize = 1 << 30;
+        full::after(ROOM);
+        run(&dir, &model).unwrap();
+        let total = ROOM - full::left();
+        assert_eq!(names(&dir), ["recording.stic", "report.csv", "sensors.csv", "view.html"]);
+        let size = |name: &str| fs::metadata(dir.join(name)).unwrap().len() as usize;
+        let page = size("view.html");
+        // Wall times have changing numbers of digits, so a run may be a little longer than another.
+        let most = total - page + 100;
+        let header =
+            fs::read(dir.join("recording.stic")).unwrap().windows(4).position(|w| w == b"FRMS").unwrap();
+        fs::remove_dir_all(&top).unwrap();
+
+        let (mut kept_whole, mut kept_parts) = (0, 0);
+        for n in (0..most).chain([most + page / 2, total - 200]) {
+            full::after(n);
+            assert!(run(&dir, &model).is_err(), "{n} of {total} bytes are not enough");
+            let names = names(&dir);
+            assert!(
+                names.iter().all(|name| name.contains(".unfinished.") && !name.contains(".html")),
+                "{n}: {names:?}"
+            );
+            let whole = TABLES.iter().filter(|t| {
+                let path = dir.join(t.replace(".csv", ".unfinished.csv"));
+                path.exists() && rows(path) == STEPS
+            });
+            let whole = whole.count();
+            let recording = dir.join("recording.unfinished.stic");
+            // The header is written first.
+            assert_eq!(recording.exists(), n >= header, "{n}: {names:?}");
+            if n >= header {
+                let (count, ending) = frames(recording);
+                assert!(
+                    (count == 0 && ending == Ending::CutOff) || count == STEPS + 1,
+                    "{n}: {count} frames, {ending:?}"
+                );
+                if ending == Ending::Finished && whole == 2 {
+                    kept_whole += 1;
+                }
+            }
+            kept_parts += usize::from(!names.is_empty());
+            // A second run that succeeds is not disturbed by what the first one left.
+            if n % 500 == 0 {
+                full::after(ROOM);
+                run(&dir, &model).unwrap();
+                assert_eq!(self::names(&dir).iter().filter(|n| !n.contains("unfinished")).count(), 4);
+            }
+            let _ = fs::remove_dir_all(&top);
+        }
+        assert!(kept_whole >= 2 && kept_parts > most / 2, "{kept_whole} and {kept_parts} of {most}");
+        full::after(usize::MAX);
+    }
+
+    #[test]
+    fn results_of_an_earlier_run_outlive_one_that_breaks_off() {
+        let model = gallery::find("box-on-plane").unwrap().load(&[]).unwrap().compile().unwrap();
+        let dir = std::env::temp_dir().join(format!("stiction-earlier-{}", std::process::id()));
+        run(&dir, &model).unwrap();
+        let before = fs::read(dir.join("report.csv")).unwrap();
+        full::after(1500);
+        assert!(run(&dir, &model).is_err());
+        full::after(usize::MAX);
+        assert_eq!(fs::read(dir.join("report.csv")).unwrap(), before);
+        fs::remove_dir_all(&dir).unwrap();
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::args::{SceneArgs, StepArgs};
 use crate::browser::Browser;
-use crate::failure::{Outcome, Result, unwritable};
-use crate::output::{print, write_file};
+use crate::failure::{Outcome, Result, note};
+use crate::output::{OutputDir, print, write_file};
 use crate::picture::draw;
 use crate::progress;
 use crate::record::{Recorded, Until, record};
@@ -40,9 +40,10 @@ dt { color: var(--soft); } dd { margin: 0; text-align: right; font-variant-numer
 
 /// Writes `index.html`, and of each scene `NAME.html`, which plays it, and `NAME.png`.
 pub fn write(dir: &Path, limit: f64) -> Result<Outcome> {
-    std::fs::create_dir_all(dir).map_err(|e| unwritable(dir, &e))?;
+    // Held to the end: nobody else may write into the folder.
+    let _folder = OutputDir::create(dir)?;
     // Without a browser there is still a page to read.
-    let browser = Browser::find().inspect_err(|e| eprintln!("note: no pictures are drawn: {e:?}")).ok();
+    let browser = Browser::find().inspect_err(|e| note(&format!("no pictures are drawn: {e:?}"))).ok();
     let recording = dir.join("recording.part");
     let bar = progress::bar(gallery::ALL.len() as u64, "scenes");
     let mut cards = String::new();

@@ -7,13 +7,15 @@ use crate::failure::{Result, error};
 use crate::record::about;
 use serde::Deserialize;
 use serde_json::json;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 use stiction::{Simulation, SolverKind, Vec3};
-use stiction_io::gallery;
 use stiction_io::recording::{Header, live_frame, live_header};
+use stiction_io::scene::MOST_BYTES as SCENE_BYTES;
 use stiction_io::scene::numbers;
+use stiction_io::{gallery, read};
 use tokio::sync::watch;
 
 /// Most wishes that wait; more are dropped.
@@ -107,7 +109,8 @@ impl Actor {
     fn new(scene: SceneArgs, step: StepArgs) -> Result<Actor> {
         let text = match gallery::find(&scene.scene) {
             Some(e) => e.text.to_string(),
-            None => std::fs::read_to_string(&scene.scene).unwrap_or_default(),
+            // What is no scene is refused below, with its reason.
+            None => read::text(Path::new(&scene.scene), SCENE_BYTES, "").unwrap_or_default(),
         };
         let mut parameters = numbers(&text);
         parameters.truncate(PARAMETERS);

@@ -89,7 +89,11 @@ fn bad_tasks_are_refused() {
     f.write("scene.toml", SCENE);
     let cases: [(&str, &str, &[&str]); 12] = [
         ("kind = \"velocity\"", "kind = \"colour\"", &["colour", "one of velocity"]),
-        ("of = \"crate\"\naxis = \"x\"", "of = \"crat\"\naxis = \"x\"", &["crat", "floor, crate"]),
+        (
+            "of = \"crate\"\naxis = \"x\"",
+            "of = \"crat\"\naxis = \"x\"",
+            &["`crat`", "did you mean `crate`?", "`floor`, `crate`"],
+        ),
         ("axis = \"x\"\n", "", &["needs `axis`"]),
         ("min = -5\nmax = 5", "min = 5\nmax = -5", &["min is above max"]),
         ("min = -5\nmax = 5", "min = 2\nmax = 5", &["outside of its bounds"]),
@@ -171,7 +175,7 @@ fn controls_per_step_and_settings_of_the_scene() {
     for (from, to, words) in [
         ("kind = \"force\"", "kind = \"wind\"", ["wind", "one of force"]),
         ("every = 4", "every = 40", ["every", "choose between"]),
-        ("kind = \"force\"", "kind = \"motor\"", ["motor", "crate"]),
+        ("kind = \"force\"", "kind = \"motor\"", ["there is no joint `crate`", "`crate` is a body"]),
     ] {
         f.write("task.toml", task.replacen(from, to, 1));
         let ran = f.stiction(&["optimize", "task.toml"]);
@@ -231,4 +235,56 @@ fn several_starts_keep_the_best_end() {
     assert!(json["remark"].as_str().unwrap().contains("best of 4 starts"), "{json:#}");
     let again = f.stiction(&["optimize", "task.toml", "--json"]);
     assert_eq!(again.json(), json, "the same seed draws the same starts");
+}
+
+#[test]
+fn grad_takes_no_option_that_it_ignores() {
+    let f = Folder::new("grad-options");
+    f.write("scene.toml", SCENE);
+    let grad =
+        |more: &[&str]| f.stiction(&[&["grad", "scene.toml", "--steps", "12", "--json"], more].concat());
+    for (args, words) in [
+        (["--solver", "exact"], "ExactMotion"),
+        (["--solver", "pgs"], "leave --solver out"),
+        (["--scheme", "midpoint"], "--bdf2"),
+    ] {
+        let ran = grad(&args);
+        assert!(ran.code() == 2 && ran.err().contains(words), "{args:?}: {}", ran.err());
+    }
+    let plain = grad(&[]);
+    for same in [["--solver", "penalty"], ["--scheme", "implicit-euler"], ["--threads", "1"]] {
+        assert_eq!(grad(&same).json(), plain.json(), "{same:?}");
+    }
+    // One Newton step is too few, and it is said.
+    let few = grad(&["--max-iter", "1"]);
+    assert!(few.code() == 1 && few.json()["residual"].as_f64().unwrap() > 1.0, "{}", few.out());
+}
+
+#[test]
+fn options_without_effect_on_a_solver_are_refused_or_noted() {
+    let f = Folder::new("no-effect");
+    f.write("scene.toml", SCENE.replacen("[time]", "[time]\nscheme = \"midpoint\"\nsleep = {}", 1));
+    for solver in ["penalty", "nsn-nonlinear"] {
+        let run = |more: &[&str]| {
+            f.stiction(&[&["run", "scene.toml", "--steps", "1", "--solver", solver], more].concat())
+        };
+        let plain = run(&[]);
+        assert!(plain.err().contains(&format!("has no effect on the solver {solver}")), "{}", plain.err());
+        assert!(plain.err().contains("midpoint") && plain.err().contains("sleep"), "{}", plain.err());
+        for more in [&["--scheme", "midpoint"][..], &["--dump-problem", "d"]] {
+            let ran = run(more);
+            assert!(ran.code() == 2 && ran.err().contains(solver), "{more:?}: {}", ran.err());
+        }
+    }
+    let ran = f.stiction(&["run", "scene.toml", "--solver", "penalty", "--contacts", "c.csv"]);
+    let contacts = std::fs::read_to_string(f.path().join("c.csv")).unwrap_or_default();
+    assert!(contacts.lines().count() > 1, "penalty shows its contacts: {}", ran.err());
+    let ran = f.stiction(&["check", "scene.toml", "--tol", "1e-7", "--max-iter", "9"]);
+    assert!(ran.out().contains("tolerance 1e-7, at most 9 iterations"), "{}", ran.out());
+    for args in [["optimize", "--example", "throw"], ["scenes", "--json", "--show=pile"]] {
+        let ran = f.stiction(&args);
+        assert!(ran.code() == 2 && ran.err().contains("cannot be used with"), "{args:?}: {}", ran.err());
+    }
+    let ran = f.stiction(&["run", "scene.toml", "--record-rate", "5"]);
+    assert!(ran.code() == 2 && ran.err().contains("--out"), "{}", ran.err());
 }

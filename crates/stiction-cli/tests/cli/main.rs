@@ -1,9 +1,12 @@
 //! The built binary, from the outside.
 
 mod bad_input;
-mod bench_harness;
 mod common;
+mod damage;
+mod examples;
+mod faults;
 mod gradients;
+mod limits;
 mod mesh_tools;
 mod recordings;
 mod run_scene;

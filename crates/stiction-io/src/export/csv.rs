@@ -7,7 +7,7 @@ use std::io::{BufWriter, Read, Write};
 use std::path::Path;
 
 /// Writes time, columns of the report, sensors, and the pose of every body, one row per frame.
-pub fn csv<R: Read>(reader: Reader<R>, path: &Path) -> Result<()> {
+pub fn csv<R: Read>(reader: &mut Reader<R>, path: &Path) -> Result<()> {
     let header = reader.header().clone();
     let quoted = |s: &str| {
         if s.contains([',', '"', '\n', '\r']) { format!("\"{}\"", s.replace('"', "\"\"")) } else { s.into() }

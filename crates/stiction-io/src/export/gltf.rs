@@ -25,7 +25,7 @@ const COLOURS: [[f64; 3]; 6] = [
 const GREY: [f64; 3] = [0.4, 0.43, 0.5];
 
 /// Writes a GLB file; returns how many frames it has. z is turned to y, as glTF has it.
-pub fn glb<R: Read>(reader: Reader<R>, path: &Path) -> Result<usize> {
+pub fn glb<R: Read>(reader: &mut Reader<R>, path: &Path) -> Result<usize> {
     let header = reader.header().clone();
     let frames: Vec<Frame> = reader.collect();
     let Some(first) = frames.first() else {

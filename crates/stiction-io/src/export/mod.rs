@@ -1,4 +1,7 @@
 //! Recordings in the formats of other programs: animated glTF, OBJ sequences, VTU for ParaView, CSV.
+//!
+//! What is whole of a damaged recording is written; [`Reader::ending`](crate::recording::Reader::ending) then says
+//! that it was not all.
 
 mod csv;
 mod gltf;

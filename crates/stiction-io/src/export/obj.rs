@@ -9,7 +9,7 @@ use std::io::{BufWriter, Read, Write};
 use std::path::Path;
 
 /// Writes `frame_00000.obj` and so on into `dir`; returns how many there are.
-pub fn obj_sequence<R: Read>(reader: Reader<R>, dir: &Path) -> Result<usize> {
+pub fn obj_sequence<R: Read>(reader: &mut Reader<R>, dir: &Path) -> Result<usize> {
     std::fs::create_dir_all(dir).map_err(|e| Error::writing(dir, &e))?;
     let header = reader.header().clone();
     let ranges = header.solid_points();

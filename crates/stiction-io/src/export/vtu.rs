@@ -6,7 +6,7 @@ use crate::recording::{Frame, Header, Mesh, Part, Reader};
 use crate::write::whole_file;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
-use stiction::elastic::{Damping, TetAssembly};
+use stiction::elastic::{Damping, Elements};
 use stiction::{Mat3, Vec3};
 
 /// VTK's numbers for cells.
@@ -17,7 +17,7 @@ const TET: u8 = 10;
 ///
 /// Tetrahedra carry `strain` (von Mises of Green's strain) and `stress` (von Mises of Cauchy's stress, Pa), triangles of cloth
 /// the strain in their plane; rigid shapes have none. Points carry `contact_force` \[N\]: each force stands at the nearest vertex of its soft body.
-pub fn vtu_series<R: Read>(reader: Reader<R>, dir: &Path, name: &str) -> Result<usize> {
+pub fn vtu_series<R: Read>(reader: &mut Reader<R>, dir: &Path, name: &str) -> Result<usize> {
     std::fs::create_dir_all(dir).map_err(|e| Error::writing(dir, &e))?;
     let header = reader.header().clone();
     let mut series: Option<Series> = None;
@@ -46,7 +46,7 @@ pub fn vtu_series<R: Read>(reader: Reader<R>, dir: &Path, name: &str) -> Result<
 /// What does not change: triangles of rigid shapes and elements of solids.
 struct Series {
     rigid: Vec<super::surface::Patch>,
-    elements: Vec<Option<TetAssembly>>,
+    elements: Vec<Option<Elements>>,
 }
 
 impl Series {
@@ -61,7 +61,7 @@ impl Series {
                 let rest: Vec<Vec3> = m.vertices.iter().map(|v| wide(*v)).collect();
                 // A recording that somebody changed may hold elements that make no sense; they get no strain.
                 let all = vec![0; m.tets.len()];
-                TetAssembly::new(&rest, &m.tets, &[s.material?], &all, Damping::default()).ok()
+                Elements::new(&rest, &m.tets, &[s.material?], &all, Damping::default()).ok()
             })
             .collect();
         Series { rigid, elements }
@@ -165,7 +165,7 @@ fn wide(v: [f32; 3]) -> Vec3 {
 }
 
 /// √(2/3 dev E : dev E) of Green's strain.
-fn von_mises_strain(e: &TetAssembly, tet: usize, x: &[Vec3]) -> f64 {
+fn von_mises_strain(e: &Elements, tet: usize, x: &[Vec3]) -> f64 {
     let f = e.deformation(tet, x);
     equivalent((f.transpose() * f - Mat3::IDENTITY) * 0.5)
 }

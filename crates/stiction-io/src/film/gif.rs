@@ -1,7 +1,10 @@
-//! Animated GIF files: one palette for all pictures, and of each only what changed.
+//! Animated GIF files: one palette for all pictures, and of each only what changed. The `gif` crate packs the pixels.
+//!
+//! The palette is ours (`palette.rs`): median cut needs counts of colours only, so that a film is sampled without keeping its
+//! pictures, which `color_quant` would ask for.
 
 use super::Palette;
-use super::lzw::compress;
+use gif::{DisposalMethod, Encoder, EncodingError, Frame, Repeat};
 use std::io::{self, Write};
 
 /// The colour that leaves what was there before.
@@ -9,7 +12,7 @@ const KEEP: u8 = 255;
 
 /// Writes an animation that repeats for ever.
 pub struct Gif<W: Write> {
-    out: W,
+    out: Encoder<W>,
     width: u16,
     height: u16,
     rate: f64,
@@ -19,9 +22,10 @@ pub struct Gif<W: Write> {
     /// The picture that waits until it is known how long it stays, and how long it does so far, in frames.
     frames: u64,
     shown: u64,
-    waiting: Option<(Area, Vec<u8>)>,
+    waiting: Option<Frame<'static>>,
 }
 
+/// A rectangle of pixels.
 #[derive(Clone, Copy)]
 struct Area {
     x: usize,
@@ -32,16 +36,11 @@ struct Area {
 
 impl<W: Write> Gif<W> {
     /// Starts a file with pictures of this size at `rate` per second.
-    pub fn new(mut out: W, width: u16, height: u16, rate: f64, palette: Palette) -> io::Result<Gif<W>> {
-        out.write_all(b"GIF89a")?;
-        out.write_all(&width.to_le_bytes())?;
-        out.write_all(&height.to_le_bytes())?;
-        // A table of 256 colours follows.
-        out.write_all(&[0xf7, 0, 0])?;
+    pub fn new(out: W, width: u16, height: u16, rate: f64, palette: Palette) -> io::Result<Gif<W>> {
         let mut table = palette.colours.clone();
         table.resize(256, [0; 3]);
-        out.write_all(table.as_flattened())?;
-        out.write_all(b"\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0")?;
+        let mut out = Encoder::new(out, width, height, table.as_flattened()).map_err(refused)?;
+        out.set_repeat(Repeat::Infinite).map_err(refused)?;
         Ok(Gif { out, width, height, rate, palette, last: Vec::new(), frames: 0, shown: 0, waiting: None })
     }
 
@@ -61,7 +60,17 @@ impl<W: Write> Gif<W> {
                 let i: usize = y * width + x;
                 if self.last.get(i) == Some(&now[i]) { KEEP } else { now[i] }
             };
-            self.waiting = Some((area, compress(places.map(pixel))));
+            self.waiting = Some(Frame {
+                left: area.x as u16,
+                top: area.y as u16,
+                width: area.width as u16,
+                height: area.height as u16,
+                // What was drawn stays when the next comes; one colour is transparent.
+                dispose: DisposalMethod::Keep,
+                transparent: Some(KEEP),
+                buffer: places.map(pixel).collect(),
+                ..Frame::default()
+            });
             self.last = now;
         }
         self.frames += 1;
@@ -84,31 +93,28 @@ impl<W: Write> Gif<W> {
 
     /// Writes the picture that waits: it stays until now.
     fn flush(&mut self) -> io::Result<()> {
-        let Some((area, codes)) = self.waiting.take() else { return Ok(()) };
+        let Some(mut frame) = self.waiting.take() else { return Ok(()) };
         // Hundredths of a second since the start, so that rounding does not add up.
         let at = |frame: u64| (100.0 * frame as f64 / self.rate).round() as u64;
-        let stay = (at(self.frames) - at(self.shown)).min(u16::MAX.into()) as u16;
+        frame.delay = (at(self.frames) - at(self.shown)).min(u16::MAX.into()) as u16;
         self.shown = self.frames;
-        let [low, high] = stay.to_le_bytes();
-        // It stays when the next comes; one colour is transparent.
-        self.out.write_all(&[0x21, 0xf9, 4, 0b101, low, high, KEEP, 0, 0x2c])?;
-        for n in [area.x, area.y, area.width, area.height] {
-            self.out.write_all(&(n as u16).to_le_bytes())?;
-        }
-        self.out.write_all(&[0, 8])?;
-        for block in codes.chunks(255) {
-            self.out.write_all(&[block.len() as u8])?;
-            self.out.write_all(block)?;
-        }
-        self.out.write_all(&[0])
+        self.out.write_frame(&frame).map_err(refused)
     }
 
     /// Writes what waits and the end mark; gives the file back.
     pub fn finish(mut self) -> io::Result<W> {
         self.flush()?;
-        self.out.write_all(b";")?;
-        self.out.flush()?;
-        Ok(self.out)
+        let mut out = self.out.into_inner().map_err(refused)?;
+        out.flush()?;
+        Ok(out)
+    }
+}
+
+/// The writer's error: almost always that of the file.
+fn refused(e: EncodingError) -> io::Error {
+    match e {
+        EncodingError::Io(e) => e,
+        other => io::Error::other(other.to_string()),
     }
 }
 
@@ -116,29 +122,20 @@ impl<W: Write> Gif<W> {
 mod tests {
     use super::super::Histogram;
     use super::*;
+    use gif::{ColorOutput, DecodeOptions};
 
-    /// Delay and area of every picture of a file.
-    fn pictures(bytes: &[u8]) -> Vec<(u16, [u16; 4])> {
-        let word = |i: usize| u16::from_le_bytes([bytes[i], bytes[i + 1]]);
-        let (mut at, mut out, mut delay) = (13 + 768, Vec::new(), 0);
-        loop {
-            match bytes[at] {
-                b';' => return out,
-                0x21 => {
-                    delay = word(at + 4);
-                    at += 2;
-                }
-                0x2c => {
-                    out.push((delay, [1, 3, 5, 7].map(|k| word(at + k))));
-                    at += 11;
-                }
-                other => panic!("block {other}"),
-            }
-            while bytes[at] != 0 {
-                at += 1 + usize::from(bytes[at]);
-            }
-            at += 1;
+    /// Delay, area and pixels (red, green, blue, opacity) of every picture of a file.
+    fn pictures(bytes: &[u8]) -> Vec<(u16, [u16; 4], Vec<u8>)> {
+        let mut options = DecodeOptions::new();
+        options.set_color_output(ColorOutput::RGBA);
+        let mut from = options.read_info(bytes).unwrap();
+        assert_eq!(from.repeat(), Repeat::Infinite);
+        let mut out = Vec::new();
+        while let Some(f) = from.read_next_frame().unwrap() {
+            assert_eq!(f.dispose, DisposalMethod::Keep);
+            out.push((f.delay, [f.left, f.top, f.width, f.height], f.buffer.to_vec()));
         }
+        out
     }
 
     #[test]
@@ -157,6 +154,49 @@ mod tests {
         assert!(gif.add(&[0; 4]).is_err());
         let bytes = gif.finish().unwrap();
         // Two frames of 1/30 s, then one; the second picture is a rectangle about both pixels.
-        assert_eq!(pictures(&bytes), [(7, [0, 0, 8, 4]), (3, [2, 1, 4, 2])]);
+        let all = pictures(&bytes);
+        let frames: Vec<_> = all.iter().map(|p| (p.0, p.1)).collect();
+        assert_eq!(frames, [(7, [0, 0, 8, 4]), (3, [2, 1, 4, 2])]);
+        // The first is whole; of the second two pixels are drawn, and the others left as they were.
+        assert_eq!(all[0].2, [10, 20, 30, 255].repeat(8 * 4));
+        let drawn: Vec<usize> = (0..8).filter(|i| all[1].2[4 * i + 3] == 255).collect();
+        assert_eq!(drawn, [0, 7]);
+        assert_eq!(&all[1].2[..4], [200, 0, 0, 255]);
+    }
+
+    #[test]
+    fn pictures_of_many_colours_come_back() {
+        // More runs of pixels than the table of the compression holds.
+        let (mut x, mut colours, mut shown) = (1u32, Histogram::default(), Vec::new());
+        let mut noise = || {
+            x = x.wrapping_mul(1664525).wrapping_add(1013904223);
+            40 * ((x >> 16) % 6) as u8
+        };
+        let pictures_in: Vec<Vec<u8>> =
+            (0..3).map(|_| (0..120 * 90).flat_map(|_| [noise(), noise(), noise(), 255]).collect()).collect();
+        pictures_in.iter().for_each(|p| colours.add(p));
+        let palette = colours.palette(255);
+        let nearest = |p: &[u8]| -> Vec<u8> {
+            let same = |c: &[u8; 4]| {
+                let [r, g, b] = palette.colours[usize::from(palette.index([c[0], c[1], c[2]]))];
+                [r, g, b, 255]
+            };
+            p.as_chunks::<4>().0.iter().flat_map(same).collect()
+        };
+        let expected: Vec<Vec<u8>> = pictures_in.iter().map(|p| nearest(p)).collect();
+        let mut gif = Gif::new(Vec::new(), 120, 90, 10.0, colours.palette(255)).unwrap();
+        pictures_in.iter().for_each(|p| gif.add(p).unwrap());
+        for (_, [left, top, width, height], drawn) in pictures(&gif.finish().unwrap()) {
+            let mut now = shown.last().cloned().unwrap_or(vec![0; 120 * 90 * 4]);
+            for (k, p) in drawn.as_chunks::<4>().0.iter().enumerate().filter(|(_, p)| p[3] > 0) {
+                let at = (usize::from(top) + k / usize::from(width)) * 120
+                    + usize::from(left)
+                    + k % usize::from(width);
+                now[4 * at..4 * at + 4].copy_from_slice(p);
+            }
+            assert!(height <= 90);
+            shown.push(now);
+        }
+        assert_eq!(shown, expected);
     }
 }

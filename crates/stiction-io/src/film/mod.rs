@@ -1,7 +1,6 @@
 //! Files of moving pictures: GIF from plain pictures, WebM from frames that a browser has encoded.
 
 mod gif;
-mod lzw;
 mod palette;
 mod webm;
 

@@ -21,6 +21,15 @@ use std::path::Path;
 use stiction::contact::{Friction, LocalProblem};
 use stiction::{Mat3, Vec3};
 
+/// Most contacts of a problem. Each takes about half a kilobyte, whatever its rows hold.
+const MOST_CONTACTS: usize = 1 << 20;
+
+/// Most dofs of the global form.
+const MOST_DOFS: usize = 1 << 22;
+
+/// Most 3×3 blocks of W: beyond, a file would ask for gigabytes.
+const MOST_BLOCKS: usize = 16_000_000;
+
 /// A contact problem from a file.
 pub struct Problem {
     /// `u = W r + q` with three rows per contact and round cones: what solvers work on. Use
@@ -113,6 +122,14 @@ fn from_archive(mut from: Archive) -> Result<Problem> {
             ));
         }
     };
+    if contacts > MOST_CONTACTS {
+        let e = format!("has {contacts} contacts; at most {MOST_CONTACTS} are read");
+        return Err(from.error(
+            "mu",
+            e,
+            "split the problem: contacts that share no body are problems of their own",
+        ));
+    }
     let free = if global { "w" } else { "q" };
     let q = from.floats(free)?.values;
     let dim = match q.len() {
@@ -129,6 +146,10 @@ fn from_archive(mut from: Archive) -> Result<Problem> {
 
     let (mut blocks, q, global) = if global {
         let f = from.floats("f")?.values;
+        if f.len() > MOST_DOFS {
+            let e = format!("has {} dofs; at most {MOST_DOFS} are read", f.len());
+            return Err(from.error("f", e, "split the problem, or give its local form"));
+        }
         let m = Csr::read(&mut from, "M", f.len(), f.len())?;
         let h = Csr::read(&mut from, "H", f.len(), rows)?;
         let diagonal = |i: usize| m.row(i).filter(|&(j, _)| j == i).map(|(_, a)| a).sum::<f64>();
@@ -151,7 +172,11 @@ fn from_archive(mut from: Archive) -> Result<Problem> {
         (blocks, q, Some(Global { inverse, h, f }))
     } else {
         let w = Csr::read(&mut from, "W", rows, rows)?;
-        (local_blocks(&w, dim), q, None)
+        let blocks = local_blocks(&w, dim).ok_or_else(|| {
+            let e = format!("couples more than {MOST_BLOCKS} pairs of contacts");
+            from.error("W_data", e, "split the problem")
+        })?;
+        (blocks, q, None)
     };
 
     // A diagonal block for every contact, with its softness.
@@ -223,8 +248,8 @@ fn softness(from: &mut Archive, contacts: usize) -> Result<Vec<f64>> {
     }
 }
 
-/// Scalar entries of W gathered into blocks.
-fn local_blocks(w: &Csr, dim: usize) -> Vec<(u32, u32, Mat3)> {
+/// Scalar entries of W gathered into blocks; `None` where they are too many.
+fn local_blocks(w: &Csr, dim: usize) -> Option<Vec<(u32, u32, Mat3)>> {
     let mut blocks = Vec::new();
     let mut entries: Vec<(u32, usize, usize, f64)> = Vec::new();
     for c in 0..w.rows() / dim {
@@ -234,6 +259,9 @@ fn local_blocks(w: &Csr, dim: usize) -> Vec<(u32, u32, Mat3)> {
         }
         entries.sort_by_key(|e| e.0);
         for same in entries.chunk_by(|a, b| a.0 == b.0) {
+            if blocks.len() == MOST_BLOCKS {
+                return None;
+            }
             let mut m = [[0.0; 3]; 3];
             for &(_, row, column, a) in same {
                 m[row][column] += a;
@@ -241,7 +269,7 @@ fn local_blocks(w: &Csr, dim: usize) -> Vec<(u32, u32, Mat3)> {
             blocks.push((c as u32, same[0].0, matrix(m)));
         }
     }
-    blocks
+    Some(blocks)
 }
 
 /// The third row of a plane contact: alone, at rest, and of the size of the others, so that it changes nothing.

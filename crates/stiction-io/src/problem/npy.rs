@@ -2,6 +2,9 @@
 //!
 //! Read: versions 1–3; floats of 4 and 8 bytes, integers of 1 to 8 bytes, bool; both byte orders; C and Fortran
 //! order of one and two dimensions. Written: version 1, little-endian, C order.
+//!
+//! Why not the `npyz` crate (0.9): it reserves as much memory for a header as the file claims, up to 4 GB for twelve bytes, and its
+//! numbers have no limit; headers are parsed as Python by a grammar that brings in twenty more crates, a C compiler among what they need.
 
 use std::io::Read;
 
@@ -37,8 +40,8 @@ struct Header {
     shape: Vec<usize>,
 }
 
-/// Reads an array. The error says what is wrong with the bytes.
-pub(crate) fn read(from: &mut dyn Read) -> Result<Array, String> {
+/// Reads an array of at most `left` numbers. The error says what is wrong with the bytes.
+pub(crate) fn read(from: &mut dyn Read, left: usize) -> Result<Array, String> {
     let short = |_| "it ends within its header".to_string();
     let mut start = [0; 8];
     from.read_exact(&mut start).map_err(short)?;
@@ -68,6 +71,11 @@ pub(crate) fn read(from: &mut dyn Read) -> Result<Array, String> {
     let Some(count) = count else {
         return Err(format!("its shape {:?} is too large (at most {MOST_NUMBERS} numbers)", h.shape));
     };
+    if count > left {
+        return Err(format!(
+            "its {count} numbers are too many beside those of the other arrays (at most {left})"
+        ));
+    }
     // Memory grows with what is really there, not with what the header claims.
     let mut bytes = Vec::new();
     let wanted = (count * h.size) as u64;
@@ -193,7 +201,7 @@ mod tests {
 
     fn get(version: u8, descr: &str, fortran: &str, shape: &str, numbers: &[u8]) -> Result<Array, String> {
         let header = format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
-        read(&mut npy(version, &header, numbers).as_slice())
+        read(&mut npy(version, &header, numbers).as_slice(), MOST_NUMBERS)
     }
 
     #[test]
@@ -229,12 +237,14 @@ mod tests {
 
     #[test]
     fn own_files_read_back() {
-        let a = read(&mut floats(&[2, 2], [1.0, -2.0, f64::MAX, 0.1]).as_slice()).unwrap();
+        let a = read(&mut floats(&[2, 2], [1.0, -2.0, f64::MAX, 0.1]).as_slice(), 4).unwrap();
         assert_eq!((a.shape.as_slice(), a.values.as_slice()), (&[2, 2][..], &[1.0, -2.0, f64::MAX, 0.1][..]));
-        let b = read(&mut integers(&[3], [1, -2, 3]).as_slice()).unwrap();
+        let b = read(&mut integers(&[3], [1, -2, 3]).as_slice(), 3).unwrap();
         assert_eq!((b.values.as_slice(), b.integers), (&[1.0, -2.0, 3.0][..], true));
-        assert_eq!(read(&mut floats(&[], [7.0]).as_slice()).unwrap().shape, [0usize; 0]);
+        assert_eq!(read(&mut floats(&[], [7.0]).as_slice(), 1).unwrap().shape, [0usize; 0]);
         assert_eq!(floats(&[5], [0.0; 5]).len(), 64 + 64 + 40);
+        let e = read(&mut floats(&[5], [0.0; 5]).as_slice(), 4).unwrap_err();
+        assert!(e.contains("too many beside those of the other arrays"), "{e}");
     }
 
     #[test]
@@ -251,7 +261,7 @@ mod tests {
         ] {
             assert!(get(1, descr, "False", shape, &[0; 8]).is_err(), "{descr} {shape}");
         }
-        assert!(read(&mut &b"\x93NUMPY\x02\x00\xff\xff\xff\xff"[..]).is_err());
-        assert!(read(&mut &b"PK"[..]).is_err());
+        assert!(read(&mut &b"\x93NUMPY\x02\x00\xff\xff\xff\xff"[..], 9).is_err());
+        assert!(read(&mut &b"PK"[..], 9).is_err());
     }
 }

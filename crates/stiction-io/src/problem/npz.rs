@@ -2,6 +2,7 @@
 
 use super::npy::{self, Array};
 use crate::error::{Error, Result, known_names};
+use crate::read;
 use crate::write::whole_file;
 use std::io::{Cursor, Write};
 use std::path::Path;
@@ -9,22 +10,24 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 /// Largest archive that is read [bytes].
-const MOST_BYTES: u64 = 4 << 30;
+const MOST_BYTES: u64 = 2 << 30;
+
+/// Most numbers of all arrays that are read together: a gigabyte of them. Each array has a limit of its own, but a
+/// small archive of deflated zeros may hold many.
+const MOST_NUMBERS: usize = 1 << 27;
 
 /// An archive, of which arrays are read by name.
 pub(crate) struct Archive {
     file: String,
     zip: ZipArchive<Cursor<Vec<u8>>>,
     pub names: Vec<String>,
+    /// How many more numbers may be read.
+    left: usize,
 }
 
 impl Archive {
     pub fn open(path: &Path) -> Result<Archive> {
-        let size = std::fs::metadata(path).map_err(|e| Error::reading(path, &e))?.len();
-        if size > MOST_BYTES {
-            return Err(Error::at_path(path, format!("{size} bytes are too many"), "split the problem"));
-        }
-        Archive::new(std::fs::read(path).map_err(|e| Error::reading(path, &e))?, &path.display().to_string())
+        Archive::new(read::bytes(path, MOST_BYTES, "split the problem")?, &path.display().to_string())
     }
 
     pub fn new(bytes: Vec<u8>, file: &str) -> Result<Archive> {
@@ -37,7 +40,7 @@ impl Archive {
         })?;
         let names =
             zip.file_names().filter_map(|n| n.ok()?.strip_suffix(".npy").map(str::to_owned)).collect();
-        Ok(Archive { file: file.into(), zip, names })
+        Ok(Archive { file: file.into(), zip, names, left: MOST_NUMBERS })
     }
 
     pub fn has(&self, name: &str) -> bool {
@@ -61,10 +64,12 @@ impl Archive {
             return Err(self.error(name, "is missing", known));
         }
         let read = match self.zip.by_name(&format!("{name}.npy")) {
-            Ok(mut entry) => npy::read(&mut entry),
+            Ok(mut entry) => npy::read(&mut entry, self.left),
             Err(e) => Err(format!("it cannot be unpacked: {e}")),
         };
-        read.map_err(|e| self.error(name, e, "save it again with numpy.savez"))
+        let array = read.map_err(|e| self.error(name, e, "save it again with numpy.savez"))?;
+        self.left -= array.values.len();
+        Ok(array)
     }
 
     /// An array of finite numbers.

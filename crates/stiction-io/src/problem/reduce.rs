@@ -3,17 +3,14 @@
 //! M falls apart into the groups of dofs that it couples: one body, or one mesh. Small groups are inverted, large
 //! ones factored.
 
+use super::MOST_BLOCKS;
 use super::csr::Csr;
-use faer::prelude::Solve;
-use faer::sparse::{SparseColMat, Triplet, linalg::solvers::Lu};
 use std::collections::BTreeMap;
-use stiction::linalg::dense;
+use std::sync::{Mutex, PoisonError};
+use stiction::linalg::{SparseLu, dense};
 
 /// Groups up to this many dofs are inverted: two bodies, a tetrahedron.
 const SMALL: usize = 12;
-
-/// Most 3×3 blocks of W: beyond, a file would ask for gigabytes.
-const MOST_BLOCKS: usize = 16_000_000;
 
 /// Block (c, d) of W by rows; plane problems fill its first two rows and columns.
 pub(crate) type Block = (u32, u32, [[f64; 3]; 3]);
@@ -31,7 +28,8 @@ struct Group {
 enum Kind {
     /// The inverse, by rows.
     Small(Vec<f64>),
-    Large(Box<Lu<usize, f64>>),
+    /// Factors, which have scratch of their own.
+    Large(Box<Mutex<SparseLu>>),
 }
 
 impl Inverse {
@@ -120,13 +118,11 @@ impl Group {
     fn new(m: &Csr, dofs: Vec<u32>, place: &[usize]) -> Result<Group, String> {
         let n = dofs.len();
         let singular = || format!("is singular at dof {}", dofs[0]);
-        let entries = dofs.iter().enumerate().flat_map(|(i, &d)| {
-            m.row(d as usize).filter(|e| e.1 != 0.0).map(move |(j, value)| (i, place[j], value))
-        });
+        let row = |d: u32| m.row(d as usize).filter(|e| e.1 != 0.0).map(|(j, value)| (place[j], value));
         let kind = if n <= SMALL {
             let mut a = vec![0.0; n * n];
-            for (i, j, value) in entries {
-                a[i * n + j] += value;
+            for (i, &d) in dofs.iter().enumerate() {
+                row(d).for_each(|(j, value)| a[i * n + j] += value);
             }
             let inverse = dense::inverse(&a, n);
             if !inverse.iter().all(|x| x.is_finite()) {
@@ -134,10 +130,23 @@ impl Group {
             }
             Kind::Small(inverse)
         } else {
-            let triplets: Vec<_> = entries.map(|(i, j, value)| Triplet::new(i, j, value)).collect();
-            let a =
-                SparseColMat::<usize, f64>::try_new_from_triplets(n, n, &triplets).map_err(|_| singular())?;
-            Kind::Large(Box::new(a.sp_lu().map_err(|_| singular())?))
+            // Files may hold columns in any order, and several times.
+            let sorted = |d: &u32| {
+                let mut entries: Vec<(usize, f64)> = row(*d).collect();
+                entries.sort_by_key(|e| e.0);
+                entries.dedup_by(|next, first| {
+                    let same = next.0 == first.0;
+                    first.1 += if same { next.1 } else { 0.0 };
+                    same
+                });
+                entries
+            };
+            let rows: Vec<_> = dofs.iter().map(sorted).collect();
+            let mut lu = SparseLu::default();
+            if !lu.factor_rows(&rows) {
+                return Err(singular());
+            }
+            Kind::Large(Box::new(Mutex::new(lu)))
         };
         Ok(Group { dofs, kind })
     }
@@ -152,8 +161,8 @@ impl Group {
                 );
             }
             Kind::Large(lu) => {
-                let y = lu.solve(faer::ColRef::from_slice(b));
-                x.extend((0..n).map(|i| y[i]));
+                x.extend_from_slice(b);
+                lu.lock().unwrap_or_else(PoisonError::into_inner).solve(x);
             }
         }
     }
@@ -203,6 +212,22 @@ mod tests {
         for i in 0..46 {
             assert!((back[i] - b[i]).abs() < 1e-14, "{i}");
         }
+    }
+
+    #[test]
+    fn columns_of_a_row_come_in_any_order_and_add_up() {
+        let sorted = chains(&[40]);
+        let rows = (0..40).map(|i| {
+            let mut row: Vec<_> = sorted.row(i).map(|(j, a)| (j as u32, 0.25 * a)).collect();
+            row.extend(
+                sorted.row(i).map(|(j, a)| (j as u32, 0.75 * a)).collect::<Vec<_>>().into_iter().rev(),
+            );
+            row
+        });
+        let b: Vec<f64> = (0..40).map(|i| (i as f64).cos()).collect();
+        let x = Inverse::new(&Csr::from_rows(rows)).unwrap().solve(&b);
+        let y = Inverse::new(&sorted).unwrap().solve(&b);
+        assert!(x.iter().zip(&y).all(|(x, y)| (x - y).abs() < 1e-15), "{x:?} {y:?}");
     }
 
     #[test]

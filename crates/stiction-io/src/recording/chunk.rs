@@ -2,7 +2,6 @@
 //!
 //! What stands still costs next to nothing then, and what moves smoothly about half.
 
-use super::crc::crc32;
 use super::{ContactRecord, Frame, Header};
 use flate2::Compression;
 use flate2::read::{ZlibDecoder, ZlibEncoder};
@@ -26,7 +25,7 @@ const CONTACT_WORDS: usize = 12;
 /// A chunk: what it is, the length and checksum of its payload, and the payload.
 pub fn chunk(kind: [u8; 4], payload: &[u8]) -> Vec<u8> {
     let length = (payload.len() as u32).to_le_bytes();
-    [&kind[..], &length, &crc32(payload).to_le_bytes(), payload].concat()
+    [&kind[..], &length, &crc32fast::hash(payload).to_le_bytes(), payload].concat()
 }
 
 /// Frames on their way into a chunk.
@@ -162,4 +161,16 @@ pub fn unpack(payload: &[u8], header: &Header) -> Option<Vec<Frame>> {
         }
     });
     Some(frames.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_have_the_checksum_of_zip_and_png() {
+        let c = chunk(END, b"123456789");
+        assert_eq!((&c[..4], &c[4..8], &c[12..]), (&b"END."[..], &[9, 0, 0, 0][..], &b"123456789"[..]));
+        assert_eq!(c[8..12], 0xcbf4_3926u32.to_le_bytes());
+    }
 }

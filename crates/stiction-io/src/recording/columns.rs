@@ -30,10 +30,10 @@ pub fn column_names(model: &Model) -> Vec<String> {
     COLUMNS.iter().map(|c| c.to_string()).chain(sensors).collect()
 }
 
-/// Values of all columns now. Before the first step the report is empty, and energies are measured.
+/// Values of all columns now. Before the first step the report is empty.
 pub fn column_values(sim: &Simulation, out: &mut Vec<f64>) {
     let r = sim.report();
-    let energy = if r.step == 0 { sim.energy() } else { r.energy };
+    let energy = sim.energy();
     out.clear();
     out.extend([
         r.step as f64,

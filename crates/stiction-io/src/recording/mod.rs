@@ -5,7 +5,6 @@
 
 mod chunk;
 mod columns;
-mod crc;
 mod header;
 mod mesh;
 mod of_model;

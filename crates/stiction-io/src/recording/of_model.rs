@@ -68,7 +68,7 @@ impl Header {
 
 /// Writes the present state over `frame`.
 pub(super) fn fill(frame: &mut Frame, sim: &Simulation) {
-    let (model, state) = (sim.model(), sim.state());
+    let (model, state, kin) = (sim.model(), sim.state(), sim.kinematics());
     frame.t = state.t;
     frame.poses.clear();
     frame.poses.extend((0..model.bodies.len() as u32).map(|i| {
@@ -80,10 +80,10 @@ pub(super) fn fill(frame: &mut Frame, sim: &Simulation) {
     let single = (0..model.nodes.len()).filter(|&i| model.nodes[i].solid.is_none());
     frame.points.extend(single.map(|i| small(model.node_position(state, NodeId(i as u32)))));
     for s in &model.solids {
-        frame.points.extend(s.vertices.iter().map(|a| small(a.position(model, state))));
+        frame.points.extend(s.vertices.iter().map(|a| small(kin.position(a))));
     }
     for end in model.springs.iter().flat_map(|s| &s.ends) {
-        let at: Vec3 = end.iter().map(|(a, w)| *w * a.position(model, state)).sum();
+        let at: Vec3 = end.iter().map(|(a, w)| *w * kin.position(a)).sum();
         frame.points.push(small(at));
     }
     frame.contacts.clear();

@@ -1,9 +1,9 @@
 //! Reads a recording, as far as it goes.
 
 use super::chunk::{END, FRAMES, HEAD, MESH, unpack};
-use super::crc::crc32;
 use super::{Frame, Header, MAGIC, OLDEST, VERSION};
 use crate::error::{Error, Result};
+use crate::read;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -44,7 +44,7 @@ impl Ending {
 impl Reader {
     /// Opens a recording and reads its header.
     pub fn open(path: &Path) -> Result<Reader> {
-        let file = File::open(path).map_err(|e| Error::reading(path, &e))?;
+        let file = read::open(path)?;
         Reader::new(BufReader::new(file), &path.display().to_string())
     }
 }
@@ -88,6 +88,11 @@ impl<R: Read> Reader<R> {
         self.ending
     }
 
+    /// Frames that were read so far.
+    pub fn frames(&self) -> u64 {
+        self.frames
+    }
+
     /// Reads frames until there is one; the error is the end.
     fn fill(&mut self) -> std::result::Result<(), Ending> {
         while self.ready.is_empty() {
@@ -127,7 +132,7 @@ fn read_chunk(from: &mut impl Read) -> std::result::Result<([u8; 4], Vec<u8>), E
     if bytes.len() != word(4) as usize {
         return Err(Ending::CutOff);
     }
-    if crc32(&bytes) != word(8) {
+    if crc32fast::hash(&bytes) != word(8) {
         return Err(Ending::Damaged);
     }
     Ok(([start[0], start[1], start[2], start[3]], bytes))

@@ -14,9 +14,9 @@ const CHUNK_FRAMES: u32 = 64;
 const CHUNK_BYTES: usize = 1 << 21;
 
 /// Writes a recording. What is buffered is written when it is dropped, too, but then without the end mark.
-pub struct Writer {
+pub struct Writer<W: Write = File> {
     path: PathBuf,
-    out: File,
+    out: W,
     frames: u64,
     frame: Frame,
     packer: Packer,
@@ -30,9 +30,15 @@ impl Writer {
 
     /// Creates the file with a given header.
     pub fn with_header(path: &Path, header: &Header) -> Result<Writer> {
+        Writer::on(File::create(path).map_err(|e| Error::writing(path, &e))?, path, header)
+    }
+}
+
+impl<W: Write> Writer<W> {
+    /// Writes the header to a stream; errors name it `path`.
+    pub fn on(mut out: W, path: &Path, header: &Header) -> Result<Writer<W>> {
         let bad = |e: io::Error| Error::writing(path, &e);
         let start = live_header(header).map_err(bad)?;
-        let mut out = File::create(path).map_err(bad)?;
         out.write_all(&start).map_err(bad)?;
         Ok(Writer { path: path.into(), out, frames: 0, frame: Frame::default(), packer: Packer::default() })
     }
@@ -77,7 +83,7 @@ impl Writer {
     }
 }
 
-impl Drop for Writer {
+impl<W: Write> Drop for Writer<W> {
     fn drop(&mut self) {
         // Nobody is left to hear of an error.
         let _ = self.flush();

@@ -6,7 +6,7 @@ use super::file::{
 };
 use super::overrides::Source;
 use super::places::Places;
-use super::value::{Rotation, Triple, or_zero};
+use super::value::{Place, Rotation, Triple, or_zero};
 use super::{LoadedScene, repeat};
 use crate::error::{Result, known_names};
 use crate::mesh::{self, TriMesh};
@@ -17,8 +17,8 @@ use stiction::scene::{
     Body, ContactSettings, Force, Heightfield, Keyframe, MassSpec, Motion, PairRule, Particle, Reads, Sensor,
     Shape, SurfaceFriction,
 };
-use stiction::sim::Sleep;
-use stiction::solvers::penalty::{Bdf, Chosen, ContactDamping};
+use stiction::steppers::penalty::{Bdf, Chosen, ContactDamping};
+use stiction::steppers::velocity::Sleep;
 use stiction::{Geometry, Mat3, Pose, Quat, Scene, SimSettings, SolverSettings, Vec3};
 use toml::Spanned;
 
@@ -100,7 +100,7 @@ impl<'a> Builder<'a> {
                 target: self.known(&x.target)?,
                 force: or_zero(x.force),
                 torque: or_zero(x.torque),
-                at: x.at.map(Triple::vec),
+                at: x.at.map(Place::vec),
                 from,
                 until,
             });
@@ -468,7 +468,7 @@ fn sleep(s: &SleepTable) -> Sleep {
     Sleep { speed: s.speed.map_or(d.speed, |x| x.0), time: s.time.map_or(d.time, |x| x.0) }
 }
 
-pub(super) fn pose(position: Option<Triple>, rotation: Option<Rotation>) -> Pose {
+pub(super) fn pose(position: Option<Place>, rotation: Option<Rotation>) -> Pose {
     Pose { rotation: rotation.map_or(Quat::IDENTITY, |r| r.0), translation: or_zero(position) }
 }
 

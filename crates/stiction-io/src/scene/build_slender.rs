@@ -3,7 +3,7 @@
 use super::build::{Builder, DENSITY, mean_friction, pose};
 use super::file::Defaults;
 use super::file::slender::{Cloth, Hold, Rod as RodTable, Spring, SpringEnd as EndTable};
-use super::value::{Triple, or_zero};
+use super::value::{Place, or_zero};
 use crate::error::Result;
 use stiction::elastic::{Action, Section};
 use stiction::scene::{Rod, RodHold, Sheet, SpringEnd, SpringSpec};
@@ -41,7 +41,7 @@ impl Builder<'_> {
     pub(super) fn rod(&mut self, t: &RodTable, d: &Defaults) -> Result<Rod> {
         let rod = Rod {
             name: t.name.get_ref().clone(),
-            points: t.points.iter().copied().map(Triple::vec).collect(),
+            points: t.points.iter().copied().map(Place::vec).collect(),
             corner_radius: t.corner_radius.map_or(0.0, |x| x.0),
             segments: t.segments.0,
             section: Section {

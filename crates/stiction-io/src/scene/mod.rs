@@ -16,13 +16,18 @@ mod value;
 pub use numbers::numbers;
 
 use crate::error::{Error, Result};
+use crate::read;
 use overrides::Source;
 use serde::Deserialize;
 use std::path::Path;
 use stiction::{Model, Scene, SimSettings};
 
 /// Largest scene file that is read [bytes].
-const MOST_BYTES: u64 = 64 << 20;
+pub const MOST_BYTES: u64 = 64 << 20;
+
+/// Most items of a scene file: its tables, keys and values, counted by the marks between them. Each takes a few hundred
+/// bytes while the file is read, so that the size of the file alone is no bound of memory.
+const MOST_ITEMS: usize = 4_000_000;
 
 /// A scene with everything its file says about running it.
 #[derive(Clone, Debug)]
@@ -53,17 +58,7 @@ impl LoadedScene {
 /// `("bodies.crate.mass", "2")`, `("gravity", "[0, 0, -1.62]")`. The value is TOML, or else a string; items of
 /// lists are found by name or by number.
 pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<LoadedScene> {
-    let size = std::fs::metadata(path).map_err(|e| Error::reading(path, &e))?.len();
-    if size > MOST_BYTES {
-        return Err(Error::at_path(
-            path,
-            format!("{size} bytes are too many for a scene"),
-            "move meshes to their own files",
-        ));
-    }
-    let bytes = std::fs::read(path).map_err(|e| Error::reading(path, &e))?;
-    let text = String::from_utf8(bytes)
-        .map_err(|_| Error::at_path(path, "is not a text file", "scene files are TOML in UTF-8"))?;
+    let text = read::text(path, MOST_BYTES, "move meshes to their own files")?;
     let base = path.parent().unwrap_or(Path::new(""));
     parse(&text, &path.display().to_string(), base, overrides)
 }
@@ -76,6 +71,15 @@ pub fn parse(
     overrides: &[(String, String)],
 ) -> Result<LoadedScene> {
     let source = Source::new(source_name, text, overrides);
+    let items = source.text.bytes().filter(|b| b"=,.[{".contains(b)).count();
+    if items > MOST_ITEMS {
+        let e = format!("holds {items} tables, keys and values; at most {MOST_ITEMS} are read");
+        return Err(Error::new(
+            source_name,
+            e,
+            "use `repeat` for copies, and move meshes to their own files",
+        ));
+    }
     let root = source.document()?;
     let file = file::SceneFile::deserialize(toml::de::Deserializer::from(root))
         .map_err(|e| source.toml_error(&e))?;

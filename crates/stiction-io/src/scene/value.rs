@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
 use std::fmt;
+use stiction::scene::bounds::{LONGEST, LONGEST_RUN, LONGEST_STEP, SHORTEST, SHORTEST_STEP};
 use stiction::{Quat, Vec3};
 
 /// A number with a rule. The rule is checked inside serde's visitor, because only there the error learns where the
@@ -17,7 +18,7 @@ macro_rules! number {
         impl $name {
             pub fn check<E: de::Error>(x: f64) -> Result<$name, E> {
                 let ok: fn(f64) -> bool = $ok;
-                if ok(x) { Ok($name(x)) } else { Err(E::custom(format!("{x} is not allowed: {}", $remedy))) }
+                if ok(x) { Ok($name(x)) } else { Err(E::custom(format!("{} is not allowed: {}", shown(x), $remedy))) }
             }
         }
 
@@ -49,6 +50,11 @@ macro_rules! number {
     };
 }
 
+/// A number for a message: 1e200 is not written with 200 digits.
+fn shown(x: f64) -> String {
+    if x != 0.0 && !(1e-6..1e15).contains(&x.abs()) { format!("{x:e}") } else { x.to_string() }
+}
+
 number!(
     /// A finite number. TOML knows `nan` and `inf`; scenes do not.
     Number,
@@ -75,6 +81,42 @@ number!(
     Fraction,
     |x| (0.0..=1.0).contains(&x),
     "give a number from 0 to 1"
+);
+
+number!(
+    /// A size of something [m]: its squares and products stay far from overflow and from zero.
+    #[schemars(extend("minimum" = SHORTEST, "maximum" = LONGEST))]
+    Length,
+    |x| (SHORTEST..=LONGEST).contains(&x),
+    "give a positive length, from 1e-9 to 1e9 m"
+);
+number!(
+    /// A length that may be zero [m].
+    #[schemars(extend("minimum" = 0, "maximum" = LONGEST))]
+    Reach,
+    |x| (0.0..=LONGEST).contains(&x),
+    "give zero or a positive length, at most 1e9 m"
+);
+number!(
+    /// A coordinate [m].
+    #[schemars(extend("minimum" = -LONGEST, "maximum" = LONGEST))]
+    Coordinate,
+    |x| x.abs() <= LONGEST,
+    "give a finite coordinate, at most 1e9 m"
+);
+number!(
+    /// A time step [s].
+    #[schemars(extend("minimum" = SHORTEST_STEP, "maximum" = LONGEST_STEP))]
+    TimeStep,
+    |x| (SHORTEST_STEP..=LONGEST_STEP).contains(&x),
+    "give a positive time step, from 1e-9 to 1000 s"
+);
+number!(
+    /// How long something takes [s].
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = LONGEST_RUN))]
+    TimeSpan,
+    |x| x > 0.0 && x <= LONGEST_RUN,
+    "give a positive time, at most 1e9 s"
 );
 
 /// A list of N elements: serde's own arrays leave what is too much unread.
@@ -125,14 +167,36 @@ impl Triple {
     }
 }
 
-/// The vector, or zero where none is given.
-pub(crate) fn or_zero(x: Option<Triple>) -> Vec3 {
-    x.map_or(Vec3::ZERO, Triple::vec)
+impl From<Triple> for Vec3 {
+    fn from(x: Triple) -> Vec3 {
+        x.vec()
+    }
 }
 
-/// Three positive numbers.
+/// A point, or the way from one to another [m].
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-pub(crate) struct Sizes(#[serde(deserialize_with = "exactly")] pub [Positive; 3]);
+pub(crate) struct Place(#[serde(deserialize_with = "exactly")] pub [Coordinate; 3]);
+
+impl Place {
+    pub fn vec(self) -> Vec3 {
+        Vec3::from_array(self.0.map(|x| x.0))
+    }
+}
+
+impl From<Place> for Vec3 {
+    fn from(x: Place) -> Vec3 {
+        x.vec()
+    }
+}
+
+/// The vector, or zero where none is given.
+pub(crate) fn or_zero<T: Into<Vec3>>(x: Option<T>) -> Vec3 {
+    x.map_or(Vec3::ZERO, T::into)
+}
+
+/// Three sizes [m].
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+pub(crate) struct Sizes(#[serde(deserialize_with = "exactly")] pub [Length; 3]);
 
 impl Sizes {
     pub fn vec(self) -> Vec3 {

@@ -75,15 +75,6 @@ pub fn load(path: &Path) -> Result<TetFile> {
     }
 }
 
-/// The bytes of a file that is not absurdly large.
 fn read(path: &Path) -> Result<Vec<u8>> {
-    let size = std::fs::metadata(path).map_err(|e| Error::reading(path, &e))?.len();
-    if size > MOST_BYTES {
-        return Err(Error::at_path(
-            path,
-            format!("{size} bytes are too many for a mesh"),
-            "use a coarser mesh",
-        ));
-    }
-    std::fs::read(path).map_err(|e| Error::reading(path, &e))
+    crate::read::bytes(path, MOST_BYTES, "use a coarser mesh")
 }

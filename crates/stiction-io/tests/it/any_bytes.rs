@@ -1,10 +1,10 @@
 //! No reader panics or hangs, whatever the bytes: random ones, and good files with pieces changed, cut or repeated.
 
 #[allow(dead_code)]
-mod common;
+use crate::common;
 
-use common::tet_files::{self, Order};
-use common::{csr, floats, npz};
+use crate::common::tet_files::{self, Order};
+use crate::common::{csr, floats, npz};
 use proptest::prelude::*;
 use std::path::Path;
 use stiction_io::recording::{Frame, Header, Mesh, Reader, SolidInfo, Writer};

@@ -9,7 +9,7 @@ const ARM: &str = "[[body]]\nname = \"upper arm\"\nmotion = \"fixed\"\nshape = {
 
 #[test]
 fn every_example_compiles() {
-    let text = include_str!("../../../docs/scenes.md");
+    let text = include_str!("../../../../docs/scenes.md");
     let examples: Vec<&str> =
         text.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap_or(rest)).collect();
     assert!(examples.len() >= 5, "{} examples", examples.len());

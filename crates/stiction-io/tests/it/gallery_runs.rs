@@ -1,7 +1,7 @@
 //! The built-in scenes do what their comments say: what should stand stands, what should slide stops at the closed form.
 
 #[allow(dead_code)]
-mod common;
+use crate::common;
 
 use stiction::{Simulation, Vec3};
 use stiction_io::gallery;
@@ -19,10 +19,7 @@ fn run(name: &str, steps: Option<usize>) -> Simulation {
 }
 
 fn sensor(sim: &Simulation, name: &str) -> Vec<f64> {
-    let i = sim.model().sensors.iter().position(|s| s.name == name).unwrap_or_else(|| panic!("{name}"));
-    let mut out = Vec::new();
-    sim.read_sensor(i, &mut out);
-    out
+    sim.sensor(name).unwrap().values()
 }
 
 #[test]
@@ -30,7 +27,7 @@ fn every_scene_takes_its_first_steps() {
     for e in gallery::ALL {
         let sim = run(e.name, Some(5));
         assert!(sim.state().q.iter().chain(&sim.state().v).all(|x| x.is_finite()), "{}", e.name);
-        assert!(sim.report().energy.kinetic.is_finite(), "{}", e.name);
+        assert!(sim.energy().kinetic.is_finite(), "{}", e.name);
     }
 }
 

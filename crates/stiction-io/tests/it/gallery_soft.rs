@@ -29,13 +29,12 @@ fn held(sim: &Simulation, body: BodyId) -> Vec<(u32, Vec3)> {
 /// gripping bodies, and checks what must hold at every step.
 fn grip(name: &str, bodies: [&str; 2], closed: usize) -> (Simulation, f64) {
     let (mut sim, dt, steps) = load(name);
-    let id = |n: &str| BodyId(sim.model().bodies.iter().position(|b| b.name == n).unwrap() as u32);
-    let bodies = bodies.map(id);
+    let bodies = bodies.map(|name| sim.body(name).unwrap().id());
     let solid = Owner::Solid(SoftId(0));
     let mass: f64 = sim.model().solids[0].mass.iter().sum();
     let velocity = |sim: &Simulation| {
         let nodes = &sim.model().nodes;
-        nodes.iter().map(|n| n.mass * Vec3::from_slice(&sim.state().v[n.dof..])).sum::<Vec3>() / mass
+        nodes.iter().map(|n| n.mass * n.velocity(sim.state())).sum::<Vec3>() / mass
     };
     let mut before = velocity(&sim);
     let mut start = Vec::new();
@@ -80,9 +79,7 @@ fn grip(name: &str, bodies: [&str; 2], closed: usize) -> (Simulation, f64) {
 fn fingers_lift_the_soft_ball() {
     let (sim, slip) = grip("soft-grasp", ["left finger", "right finger"], 100);
     assert!(slip < 1e-4, "{slip}");
-    let i = sim.model().sensors.iter().position(|s| s.name == "ball position").unwrap();
-    let mut x = Vec::new();
-    sim.read_sensor(i, &mut x);
+    let x = sim.sensor("ball position").unwrap().values();
     assert!((x[2] - 0.15).abs() < 2e-3, "lifted by 10 cm, less the sag: {x:?}");
     println!("soft-grasp slips by {slip:e} m");
 }
@@ -91,6 +88,6 @@ fn fingers_lift_the_soft_ball() {
 fn plates_lift_the_soft_block() {
     let (sim, slip) = grip("soft-block-grip", ["left plate", "right plate"], 50);
     assert!(slip < 1e-5, "{slip}");
-    assert!(sim.report().energy.kinetic < 1e-12, "it hangs still");
+    assert!(sim.energy().kinetic < 1e-12, "it hangs still");
     println!("soft-block-grip slips by {slip:e} m");
 }

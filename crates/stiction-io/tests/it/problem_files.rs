@@ -1,9 +1,7 @@
 //! Contact problems survive the way to a file and back, in every form, and solutions come out in the rows of the file.
 
 #[allow(dead_code)]
-mod common;
-
-use common::{Array, Scratch, csr, floats, ints, npz};
+use crate::common::{Array, Scratch, csr, floats, ints, npz};
 use stiction::contact::{ContactProblem, Friction, LocalProblem, samples};
 use stiction::{Mat3, Vec3};
 use stiction_io::problem::{self, Problem};
@@ -226,4 +224,22 @@ fn nothing_is_left_behind_where_nothing_can_be_written() {
     let e = problem::write_problem(&path, &samples::heavy_stack(2)).unwrap_err();
     assert!(e.to_string().contains("taken.npz: cannot be written"), "{e}");
     assert_eq!(std::fs::read_dir(&dir.0).unwrap().count(), 1);
+}
+
+#[test]
+fn arrays_that_are_each_within_their_limit_are_refused_together() {
+    // Deflated zeros: a small file that unpacks to many numbers.
+    let contacts = 1 << 21;
+    let e = problem::parse(npz(&[zeros("mu", contacts), zeros("W_data", 0)]), "many.npz").err().unwrap();
+    assert!(e.problem().contains("2097152 contacts; at most 1048576"), "{e}");
+    assert!(e.remedy().contains("split"), "{e}");
+    let dofs = (1 << 22) + 1;
+    let parts = [zeros("mu", 0), zeros("w", 0), zeros("f", dofs), zeros("M_data", 0)];
+    let e = problem::parse(npz(&parts), "many.npz").err().unwrap();
+    assert!(e.problem().contains("dofs; at most 4194304"), "{e}");
+}
+
+/// An array of zero bytes.
+fn zeros(name: &str, n: usize) -> Array {
+    Array(name.into(), "<f4", vec![n], vec![0; 4 * n])
 }

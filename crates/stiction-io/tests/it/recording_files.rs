@@ -1,11 +1,10 @@
 //! A recording gives back its frames, whole or as far as they were written, and says how it ended.
 
-#[allow(dead_code)]
-mod common;
-
-use common::Scratch;
+use crate::common::Scratch;
 use serde_json::json;
 use stiction::Vec3;
+#[allow(dead_code)]
+use stiction::kinematics::Placement;
 use stiction_io::recording::{
     BodyInfo, ContactRecord, Ending, Frame, Header, Mesh, Part, ParticleInfo, Reader, RodInfo, ShapeGeometry,
     ShapeInfo, ShapeOwner, SolidInfo, Writer,
@@ -327,7 +326,7 @@ fn carried_surfaces_rods_and_springs_are_recorded() {
     // The ends of the spring are the last two points.
     let [.., a, b] = frame.points[..] else { panic!("no points") };
     assert_eq!(a, [0.0, 0.0, 1.0]);
-    let span = sim.model().springs[0].span(sim.model(), sim.state());
+    let span = sim.kinematics().span(&sim.model().springs[0]);
     assert!(
         (Vec3::new(b[0].into(), b[1].into(), b[2].into()) - Vec3::Z - span).length() < 1e-6,
         "{b:?} {span}"
@@ -338,11 +337,15 @@ fn carried_surfaces_rods_and_springs_are_recorded() {
     let model = sim.model();
     let visual = model.solids[0].visual.as_ref().unwrap();
     let moved: Vec<Vec3> = (0..model.solids[0].vertices.len())
-        .map(|i| model.vertex_position(sim.state(), stiction::coords::SoftId(0), i))
+        .map(|i| {
+            Placement::of(model, sim.state())
+                .kinematics(model)
+                .vertex_position(stiction::coords::SoftId(0), i)
+        })
         .collect();
     let mesh = &h.meshes[h.solids[0].visual.unwrap() as usize];
     assert_eq!((mesh.vertices.len(), mesh.triangles.len()), (12, 20));
-    stiction_io::export::obj_sequence(Reader::open(&path).unwrap(), &dir.file("obj")).unwrap();
+    stiction_io::export::obj_sequence(&mut Reader::open(&path).unwrap(), &dir.file("obj")).unwrap();
     let text = std::fs::read_to_string(dir.file("obj").join("frame_00000.obj")).unwrap();
     let block = text.split("o block\n").nth(1).unwrap();
     let vertices: Vec<Vec3> = block

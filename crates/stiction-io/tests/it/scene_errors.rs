@@ -1,9 +1,7 @@
 //! Whatever is wrong with a scene file, the error names the file, the line, the item and what to do.
 
 #[allow(dead_code)]
-mod common;
-
-use common::Scratch;
+use crate::common::Scratch;
 use miette::Diagnostic;
 use std::path::Path;
 use stiction_io::Error;
@@ -63,6 +61,45 @@ const CASES: &[(&str, &str, &str)] = &[
         "positive",
     ),
     ("[[body]]\nname = \"a\"\nshape = { sphere = { radius = @1e400 } }\n", "overflow", ""),
+    // Lengths and times that no scene has, at every kind of place.
+    ("[time]\ndt = @1e-300\n", "1e-300 is not allowed", "from 1e-9 to 1000 s"),
+    ("[time]\ndt = @4e9\n", "4000000000 is not allowed", "from 1e-9 to 1000 s"),
+    ("[time]\nduration = @1e10\n", "10000000000 is not allowed", "at most 1e9 s"),
+    (
+        "[[body]]\nname = \"a\"\nshape = { box = { size = [1, @1e308, 1] } }\n",
+        "1e308 is not allowed",
+        "to 1e9 m",
+    ),
+    (
+        "[[body]]\nname = \"a\"\nshape = { sphere = { radius = @1e-10 } }\n",
+        "1e-10 is not allowed",
+        "from 1e-9",
+    ),
+    (
+        "[[body]]\nname = \"a\"\nposition = [0, @-2e9, 0]\nshape = { plane = {} }\n",
+        "-2000000000",
+        "at most 1e9 m",
+    ),
+    ("[contact]\nmargin = @1e200\n", "1e200 is not allowed", "at most 1e9 m"),
+    ("[[particle]]\nname = \"a\"\nmass = 1\nradius = @1e19\n", "1e19 is not allowed", "at most 1e9 m"),
+    (
+        "[[rod]]\nname = \"a\"\npoints = [[0, 0, 0], [1, 0, 0]]\nsegments = 4\nyoung = 1e6\nradius = @1.8e19\n",
+        "1.8e19 is not allowed",
+        "to 1e9 m",
+    ),
+    (
+        "[[soft]]\nname = \"s\"\nmesh = { block = { cells = [1, 1, 1], size = [1, 1, @1e12] } }\n\
+         material = { preset = \"rubber\" }\n",
+        "1000000000000 is not allowed",
+        "to 1e9 m",
+    ),
+    (
+        "[[soft]]\nname = \"s\"\nmesh = { block = { cells = [1, 1, 1], size = [1, 1, 1] } }\n\
+         material = { preset = \"rubber\" }\n\
+         [[sensor]]\nname = \"p\"\npoint = { soft = \"s\", at = [0, 0, @1e160] }\n",
+        "1e160 is not allowed",
+        "at most 1e9 m",
+    ),
     (
         "[[body]]\nname = \"a\"\nrotation = { quaternion = [2, 0, 0, 0] }\nshape = { plane = {} }\n",
         "length 2",
@@ -233,4 +270,29 @@ fn what_only_compiling_finds_points_at_the_item_too() {
                 [[body]]\nname = \"sheet\"\nshape = { plane = {} }\nrepeat = { count = 2, step = [0, 0, 1] }\n";
     let e = scene::parse(text, "bad.toml", Path::new(""), &[]).unwrap().compile().err().unwrap();
     assert!(e.to_string().starts_with("bad.toml:7:8: body `sheet-0`: a plane has no mass"), "{e}");
+}
+
+#[test]
+fn lengths_that_grow_beyond_the_bound_are_refused_where_they_come_from() {
+    let lines = [
+        "repeat = { count = 3, step = [6e8, 0, 0] }",
+        "repeat = { count = 20, step = [1, 0, 0], size_factor = 10 }",
+    ];
+    for line in lines {
+        let text = format!("[[body]]\nname = \"a\"\nshape = {{ sphere = {{ radius = 0.1 }} }}\n{line}\n");
+        let loaded = scene::parse(&text, "far.toml", Path::new("/nowhere"), &[]).unwrap();
+        let e = loaded.compile().err().unwrap();
+        assert!(e.to_string().contains("at most 1e9 m") && e.to_string().contains("body `a-"), "{line}: {e}");
+    }
+}
+
+#[test]
+fn a_scene_of_too_many_items_is_refused_before_anything_is_made_of_it() {
+    for piece in ["[[body]]\n", "x = [1, 2, 3, 4]\n", "a.b.c.d.e = 1\n", "x = [{}, {}, {}]\n"] {
+        let marks = piece.bytes().filter(|b| b"=,.[{".contains(b)).count();
+        let text = piece.repeat(4_000_001_usize.div_ceil(marks));
+        let e = error(&text);
+        assert!(e.problem().contains("at most 4000000 are read"), "{piece}: {}", e.problem());
+        assert!(e.remedy().contains("`repeat`"), "{piece}");
+    }
 }

@@ -2,9 +2,7 @@
 //! file, names it, with the ids of nodes and tetrahedra where it has them, and says what to do.
 
 #[allow(dead_code)]
-mod common;
-
-use common::Scratch;
+use crate::common::Scratch;
 use miette::Diagnostic;
 use std::path::Path;
 use stiction_io::{Error, scene};

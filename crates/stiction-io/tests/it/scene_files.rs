@@ -1,6 +1,7 @@
 //! What a scene file says arrives in the `Scene`, and `--set` changes it before it is read.
 
 use std::path::Path;
+use stiction::kinematics::Placement;
 use stiction::scene::{Combine, Geometry, MassSpec, Motion, Reads, SurfaceFriction};
 use stiction::{Mat3, Quat, Scheme, SolverKind, Vec3};
 use stiction_io::Error;
@@ -333,7 +334,11 @@ position = [0.05, 0.05, 0.1]
 "#;
     let model = parse(text, &[]).unwrap().scene.compile().unwrap();
     let mut contacts = Vec::new();
-    stiction::collide::Collider::new(&model).detect(&model, &model.initial, 1e-3, &mut contacts);
+    stiction::collide::Collider::new(&model).detect(
+        Placement::of(&model, &model.initial).kinematics(&model),
+        1e-3,
+        &mut contacts,
+    );
     let name = |s: stiction::coords::ShapeId| match model.shapes[s.index()].owner {
         stiction::scene::Owner::Body(b) => model.bodies[b.index()].name.as_str(),
         _ => "",

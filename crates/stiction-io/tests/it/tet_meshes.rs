@@ -2,9 +2,9 @@
 //! out with a note; what is wrong is named in the numbers of the file, with its line or byte and the remedy.
 
 #[allow(dead_code)]
-mod common;
+use crate::common;
 
-use common::tet_files::{self as files, Order};
+use crate::common::tet_files::{self as files, Order};
 use stiction::Vec3;
 use stiction::mesh::{TetMesh, shapes};
 use stiction_io::tet_mesh::{self, TetFile, parse_gmsh, parse_medit, parse_tetgen, parse_vtk};

@@ -28,7 +28,7 @@
 use super::distance_mesh::MeshDistance;
 use crate::coords::Pose;
 use crate::linalg::{Mat3, Vec3};
-use crate::scene::ModelShape;
+use crate::model::ModelShape;
 use parry3d_f64::shape::TriMesh;
 
 /// Signed distance at a point with its derivatives.
@@ -230,7 +230,7 @@ pub(super) fn revolved(profile: &[Side], x: Vec3) -> Distance {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contact::samples::Rng;
+    use crate::linalg::Rng;
     use crate::scene::{Body, Geometry, Scene};
 
     fn field(geometry: Geometry) -> SignedDistance {

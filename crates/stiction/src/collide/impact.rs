@@ -4,8 +4,9 @@
 //! shape about the centre of its body. So both may go on for distance over that speed without meeting; again and again,
 //! until they touch or the step ends. The time found is never later than the true one.
 
-use crate::coords::{Pose, rotation};
+use crate::coords::Pose;
 use crate::linalg::Vec3;
+use crate::linalg::rotation;
 use parry3d_f64::query::distance;
 use parry3d_f64::shape::SharedShape;
 
@@ -60,8 +61,8 @@ pub(super) fn time_of_impact(a: &Moving<'_>, b: &Moving<'_>, h: f64, touch: f64)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contact::samples::Rng;
     use crate::linalg::Quat;
+    use crate::linalg::Rng;
 
     fn moving<'a>(shape: &'a SharedShape, frame: Pose, v: Vec3, w: Vec3) -> Moving<'a> {
         Moving {

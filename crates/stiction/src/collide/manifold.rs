@@ -91,7 +91,7 @@ fn corners(points: &mut [([f64; 2], usize)], hull: &mut Vec<usize>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contact::samples::Rng;
+    use crate::linalg::Rng;
     use crate::linalg::Vec3;
 
     fn touch(p: Vec3, n: Vec3, gap: f64) -> Touch {

@@ -2,7 +2,7 @@
 
 use crate::contact::Friction;
 use crate::linalg::{Mat3, Quat, Vec3, tangents};
-use crate::scene::{Model, ModelPair, ModelShape, Owner, SurfaceFriction};
+use crate::model::{Model, ModelPair, ModelShape, Owner, SurfaceFriction};
 
 /// A direction whose projection onto the tangent plane is shorter than this (of 1) has none.
 const ALONG_NORMAL: f64 = 1e-6;
@@ -26,7 +26,10 @@ impl Material {
     /// Of two shapes with the world rotations of their frames.
     pub fn new(model: &Model, (a, ra): (&ModelShape, Quat), (b, rb): (&ModelShape, Quat)) -> Material {
         let rule = rule(model, a.owner, b.owner);
-        let combine = |x: f64, y: f64| model.contact.combine_friction.apply(x, y);
+        let combine = |x: f64, y: f64| match crate::mutant::on("other-mu") {
+            true => y,
+            false => model.contact.combine_friction.apply(x, y),
+        };
         let restitution = rule
             .and_then(|r| r.restitution)
             .unwrap_or_else(|| model.contact.combine_restitution.apply(a.restitution, b.restitution));

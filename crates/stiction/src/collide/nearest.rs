@@ -85,7 +85,7 @@ pub(crate) fn on_segments([p, p_end]: [Vec3; 2], [q, q_end]: [Vec3; 2]) -> (f64,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contact::samples::Rng;
+    use crate::linalg::Rng;
 
     #[test]
     fn no_point_of_a_triangle_is_nearer() {

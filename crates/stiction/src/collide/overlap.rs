@@ -2,7 +2,8 @@
 
 use super::Collider;
 use crate::coords::{ShapeId, State};
-use crate::scene::{Model, Owner};
+use crate::kinematics::Placement;
+use crate::model::{Model, Owner};
 
 /// Two bodies or particles that overlap.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +26,7 @@ const TOUCH: f64 = 1e-6;
 /// Pairs that overlap at a state, each with its largest depth, in the order of their shapes.
 pub fn overlaps(model: &Model, state: &State) -> Vec<Overlap> {
     let mut contacts = Vec::new();
-    Collider::new(model).detect(model, state, 0.0, &mut contacts);
+    Collider::new(model).detect(Placement::of(model, state).kinematics(model), 0.0, &mut contacts);
     let shape = |id: ShapeId| &model.shapes[id.index()];
     let name = |owner: Owner| model.name_of(owner).to_string();
     let mut found: Vec<Overlap> = Vec::new();

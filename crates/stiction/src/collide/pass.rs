@@ -5,9 +5,10 @@ use super::rigid::{SAME_PLACE, Worker, finite, merge, name, owner_index, thickne
 use super::touch::Touch;
 use super::{Collider, Contact};
 use crate::contact::ContactKey;
-use crate::coords::{Pose, ShapeId, State};
+use crate::coords::{Pose, ShapeId};
+use crate::kinematics::Kinematics;
 use crate::linalg::Vec3;
-use crate::scene::{Model, Owner};
+use crate::model::{Model, Owner};
 
 /// Shapes that come within this share of their size have met.
 const TOUCHING: f64 = 1e-3;
@@ -15,8 +16,9 @@ const TOUCHING: f64 = 1e-3;
 impl Collider {
     /// Contacts of rigid shapes that would pass each other within `h` seconds, moving from `state` by its velocities;
     /// sorted by key. They are linearised at that state, with the normals that they have where they meet.
-    pub fn swept(&mut self, model: &Model, state: &State, h: f64, contacts: &mut Vec<Contact>) {
-        self.place(model, state, h);
+    pub fn swept(&mut self, kin: Kinematics<'_>, h: f64, contacts: &mut Vec<Contact>) {
+        let model = kin.model;
+        self.place(kin, h);
         self.find_pairs(model, h);
         contacts.clear();
         let mut worker = std::mem::take(&mut self.workers[0]);

@@ -13,9 +13,10 @@ use super::solid::{Solid, feature};
 use super::surface::Surfaces;
 use super::touch::{Scratch, Touch};
 use crate::contact::ContactKey;
-use crate::coords::{Anchor, BodyId, NodeId, Pose, ShapeId, State};
+use crate::coords::{Anchor, BodyId, NodeId, Pose, ShapeId};
+use crate::kinematics::{BodyFrame, Kinematics};
 use crate::linalg::{Mat3, Vec3};
-use crate::scene::{Manifold, Model, ModelShape, Owner};
+use crate::model::{Manifold, Model, ModelShape, Owner};
 use rayon::prelude::*;
 
 /// The margin where the scene gives none, as a share of the smaller shape's size.
@@ -159,8 +160,9 @@ impl Collider {
     ///
     /// A contact is made where the gap is below the margin plus what the two points, by their present velocities and
     /// gravity, can close within the step.
-    pub fn detect(&mut self, model: &Model, state: &State, h: f64, contacts: &mut Vec<Contact>) {
-        self.place(model, state, h);
+    pub fn detect(&mut self, kin: Kinematics<'_>, h: f64, contacts: &mut Vec<Contact>) {
+        let model = kin.model;
+        self.place(kin, h);
         self.find_pairs(model, h);
         contacts.clear();
         self.met.clear();
@@ -187,7 +189,7 @@ impl Collider {
         self.workers = workers;
         self.met.sort_unstable_by_key(|m| m.0);
         let rigid = contacts.len();
-        self.surfaces.detect(model, state, h, contacts);
+        self.surfaces.detect(kin, h, contacts);
         if contacts.len() > rigid {
             contacts.sort_unstable_by_key(|c| c.key);
         }
@@ -195,44 +197,57 @@ impl Collider {
     }
 
     /// Contacts of these pairs of rigid shapes (sorted, the first of each the lower one) as they are at a state, sorted by key.
-    pub fn detect_pairs(
-        &mut self,
-        model: &Model,
-        state: &State,
-        pairs: &[(u32, u32)],
-        contacts: &mut Vec<Contact>,
-    ) {
+    pub fn detect_pairs(&mut self, kin: Kinematics<'_>, pairs: &[(u32, u32)], contacts: &mut Vec<Contact>) {
+        let model = kin.model;
         contacts.clear();
         if pairs.is_empty() {
             return;
         }
-        self.place(model, state, 0.0);
+        self.place(kin, 0.0);
         let mut workers = std::mem::take(&mut self.workers);
         self.run(model, 0.0, pairs, &mut workers[0]);
         contacts.extend_from_slice(&workers[0].contacts);
         self.workers = workers;
     }
 
+    /// The contact of this name where the shapes of its pair have these poses; nothing where it does not exist there. Its anchors
+    /// are in the frames of the bodies.
+    pub(crate) fn between(&mut self, model: &Model, key: &ContactKey, poses: [Pose; 2]) -> Option<Contact> {
+        let (a, b) = (key.shape_a.index(), key.shape_b.index());
+        let size = finite(self.sizes[a].min(self.sizes[b]));
+        let margin = model.contact.margin.unwrap_or(MARGIN * size) + thickness(model, (a, b));
+        let mut worker = std::mem::take(&mut self.workers[0]);
+        worker.contacts.clear();
+        self.touch(model, (a, &poses[0]), (b, &poses[1]), size, margin, &mut worker);
+        let touches = &mut worker.scratch.touches;
+        touches.retain(|t| t.gap <= margin);
+        merge(touches, SAME_PLACE * size);
+        name(touches);
+        self.push(model, (a, &poses[0]), (b, &poses[1]), &mut worker);
+        let found = worker.contacts.iter().find(|c| c.key == *key).copied();
+        self.workers[0] = worker;
+        found
+    }
+
     /// Contacts of soft surfaces through which vertices pass on straight ways from one state to another, `h` seconds later,
     /// sorted by key. They are linearised at the first state, with the normals that they have where they meet.
     pub fn passed(
         &mut self,
-        model: &Model,
-        (state, ahead): (&State, &State),
+        (kin, ahead): (Kinematics<'_>, Kinematics<'_>),
         h: f64,
         contacts: &mut Vec<Contact>,
     ) {
         contacts.clear();
-        self.surfaces.passed(model, (state, ahead), h, contacts);
+        self.surfaces.passed((kin, ahead), h, contacts);
     }
 
     /// Frames of owners and poses of shapes.
-    pub(super) fn place(&mut self, model: &Model, state: &State, h: f64) {
+    pub(super) fn place(&mut self, kin: Kinematics<'_>, h: f64) {
+        let Kinematics { model, state, .. } = kin;
         self.frames.clear();
         for (i, b) in model.bodies.iter().enumerate() {
             let id = BodyId(i as u32);
-            let pose = model.com_pose(state, id);
-            let (mut v, w) = model.com_velocity(state, id);
+            let BodyFrame { com: pose, mut v, w } = *kin.body(id);
             if b.block.is_none() && h > 0.0 {
                 // Where its path leads, whatever happens at a key within the step.
                 v = (b.motion.pose_at(&b.start, state.t + h).translation
@@ -244,8 +259,8 @@ impl Collider {
         }
         for i in 0..model.nodes.len() {
             let id = NodeId(i as u32);
-            let pose = Pose::from_translation(model.node_position(state, id));
-            let v = model.node_velocity(state, id);
+            let pose = Pose::from_translation(kin.node_position(id));
+            let v = kin.node_velocity(id);
             self.frames.push(Frame { pose, v, w: Vec3::ZERO, moves_freely: true, sleeps: false });
         }
         self.poses.clear();
@@ -406,8 +421,8 @@ impl Collider {
                     feature_a: t.f1,
                     feature_b: t.f2,
                 },
-                a: anchor(model, sa.owner, sa.local.transform_point(t.p1)),
-                b: anchor(model, sb.owner, sb.local.transform_point(t.p2)),
+                a: anchor(sa.owner, sa.local.transform_point(t.p1)),
+                b: anchor(sb.owner, sb.local.transform_point(t.p2)),
                 point: 0.5 * (pose_a.transform_point(t.p1) + pose_b.transform_point(t.p2)),
                 frame,
                 gap: t.gap,
@@ -498,9 +513,9 @@ pub(super) fn name(touches: &mut [Touch]) {
     }
 }
 
-fn anchor(model: &Model, owner: Owner, local: Vec3) -> Anchor {
+fn anchor(owner: Owner, local: Vec3) -> Anchor {
     match owner {
-        Owner::Body(body) => Anchor::on_body(model, body, local),
+        Owner::Body(body) => Anchor::Body { body, local },
         Owner::Node(node) => Anchor::Node(node),
         Owner::Solid(_) => unreachable!("shapes of solids belong to their nodes"),
     }

@@ -98,7 +98,10 @@ fn nearest_on_cylinder(c: Vec3, half_height: f64, radius: f64) -> Nearest {
     let rho = c.x.hypot(c.z);
     let side = if rho > 0.0 { Vec3::new(c.x / rho, 0.0, c.z / rho) } else { Vec3::X };
     let cap = Vec3::new(0.0, 1.0_f64.copysign(c.y), 0.0);
-    let (over_side, over_cap) = (rho - radius, c.y.abs() - half_height);
+    let (mut over_side, mut over_cap) = (rho - radius, c.y.abs() - half_height);
+    if crate::mutant::on("cylinder-face") && over_side <= 0.0 && over_cap <= 0.0 {
+        (over_side, over_cap) = (over_cap, over_side);
+    }
     if over_side <= 0.0 && over_cap <= 0.0 && over_side > over_cap || over_side > 0.0 && over_cap <= 0.0 {
         Nearest { p: side * radius + Vec3::Y * c.y, n: side, distance: over_side }
     } else if over_side <= 0.0 {
@@ -265,7 +268,7 @@ mod tests {
         }
     }
 
-    fn block_shape(half: Vec3) -> crate::scene::ModelShape {
+    fn block_shape(half: Vec3) -> crate::model::ModelShape {
         let mut scene = crate::Scene::default();
         scene.bodies.push(crate::Body::new("block", crate::Geometry::Box { half }));
         scene.compile().unwrap().shapes.remove(0)

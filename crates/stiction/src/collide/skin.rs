@@ -6,10 +6,11 @@
 use super::material::Material;
 use super::plane::RIM;
 use super::solid::Solid;
-use crate::coords::{Anchor, NodeId, Pose, ShapeId, SoftId, State};
+use crate::coords::{Anchor, NodeId, Pose, ShapeId, SoftId};
+use crate::kinematics::{BodyFrame, Kinematics};
 use crate::linalg::{Quat, Vec3};
 use crate::mesh::{Neighbours, edges};
-use crate::scene::{Model, ModelSolid, Owner};
+use crate::model::{Model, ModelSolid, Owner};
 
 /// No face: beyond a rim.
 pub(super) const NONE: u32 = u32::MAX;
@@ -210,18 +211,19 @@ impl Skin {
     }
 
     /// Takes positions, velocities, normals and the box of the motion within `h` from the state.
-    pub fn place(&mut self, model: &Model, state: &State, h: f64) {
+    pub fn place(&mut self, kin: Kinematics<'_>, h: f64) {
+        let model = kin.model;
         match self.source {
             Source::Soft(id) => {
                 let anchors = &model.solids[id.index()].vertices;
                 for &k in &self.vertices {
                     let a = &anchors[k as usize];
-                    self.x[k as usize] = a.position(model, state);
-                    self.v[k as usize] = velocity(a, model, state, h);
+                    self.x[k as usize] = kin.position(a);
+                    self.v[k as usize] = velocity(a, kin, h);
                 }
             }
             Source::Rigid(owner) => {
-                let (pose, v, w) = motion(owner, model, state, h);
+                let (pose, v, w) = motion(owner, kin, h);
                 for (k, p) in self.local.iter().enumerate() {
                     let arm = pose.rotation * *p;
                     self.x[k] = pose.translation + arm;
@@ -234,11 +236,11 @@ impl Skin {
     }
 
     /// Takes positions, and velocities that lead straight to another state; normals stay as they are.
-    pub fn place_between(&mut self, model: &Model, state: &State, ahead: &State, h: f64) {
+    pub fn place_between(&mut self, kin: Kinematics<'_>, ahead: Kinematics<'_>, h: f64) {
         let (mut x, mut end) = (std::mem::take(&mut self.x), std::mem::take(&mut self.end));
         end.resize(x.len(), Vec3::ZERO);
-        self.positions(model, state, &mut x);
-        self.positions(model, ahead, &mut end);
+        self.positions(kin, &mut x);
+        self.positions(ahead, &mut end);
         for ((v, x), end) in self.v.iter_mut().zip(&x).zip(&end) {
             *v = (*end - *x) / h;
         }
@@ -382,7 +384,7 @@ impl Skin {
         match self.source {
             Source::Rigid(Owner::Body(body)) => {
                 let local = vertices.iter().zip(w).map(|(k, w)| self.local[*k as usize] * *w).sum();
-                Anchor::on_body(model, body, local)
+                Anchor::Body { body, local }
             }
             Source::Rigid(Owner::Node(node)) => Anchor::Node(node),
             Source::Rigid(Owner::Solid(_)) => unreachable!("shapes of solids belong to their nodes"),
@@ -412,16 +414,17 @@ impl Skin {
     }
 
     /// Where the vertices are in a state [m].
-    pub fn positions(&self, model: &Model, state: &State, x: &mut [Vec3]) {
+    pub fn positions(&self, kin: Kinematics<'_>, x: &mut [Vec3]) {
+        let model = kin.model;
         match self.source {
             Source::Soft(id) => {
                 let anchors = &model.solids[id.index()].vertices;
                 for &k in &self.vertices {
-                    x[k as usize] = anchors[k as usize].position(model, state);
+                    x[k as usize] = kin.position(&anchors[k as usize]);
                 }
             }
             Source::Rigid(owner) => {
-                let (pose, ..) = motion(owner, model, state, 0.0);
+                let (pose, ..) = motion(owner, kin, 0.0);
                 for (x, p) in x.iter_mut().zip(&self.local) {
                     *x = pose.transform_point(*p);
                 }
@@ -430,16 +433,17 @@ impl Skin {
     }
 
     /// Where the velocities of a state lead the vertices, which are at `x`, within `h` seconds [m].
-    pub fn ends(&self, model: &Model, state: &State, h: f64, x: &[Vec3], end: &mut [Vec3]) {
+    pub fn ends(&self, kin: Kinematics<'_>, h: f64, x: &[Vec3], end: &mut [Vec3]) {
+        let model = kin.model;
         match self.source {
             Source::Soft(id) => {
                 let anchors = &model.solids[id.index()].vertices;
                 for &k in &self.vertices {
-                    end[k as usize] = x[k as usize] + velocity(&anchors[k as usize], model, state, h) * h;
+                    end[k as usize] = x[k as usize] + velocity(&anchors[k as usize], kin, h) * h;
                 }
             }
             Source::Rigid(owner) => {
-                let (pose, v, w) = motion(owner, model, state, h);
+                let (pose, v, w) = motion(owner, kin, h);
                 for ((end, x), p) in end.iter_mut().zip(x).zip(&self.local) {
                     *end = *x + (v + w.cross(pose.rotation * *p)) * h;
                 }
@@ -456,10 +460,11 @@ impl Skin {
     }
 
     /// World rotation of the frame of its shape; none for soft surfaces.
-    fn turn(&self, model: &Model, state: &State) -> Quat {
+    fn turn(&self, kin: Kinematics<'_>) -> Quat {
+        let model = kin.model;
         match self.source {
             Source::Rigid(Owner::Body(id)) => {
-                model.com_pose(state, id).rotation * model.shapes[self.shape.index()].local.rotation
+                kin.body(id).com.rotation * model.shapes[self.shape.index()].local.rotation
             }
             _ => Quat::IDENTITY,
         }
@@ -471,26 +476,28 @@ impl Skin {
             return false;
         };
         match model.solids[id.index()].vertices[vertex as usize] {
-            Anchor::Rigid { body: b, .. } | Anchor::Kinematic { body: b, .. } => b == body,
+            Anchor::Body { body: b, .. } => b == body,
             _ => false,
         }
     }
 }
 
 /// Friction and restitution between two skins.
-pub(super) fn material(model: &Model, state: &State, a: &Skin, b: &Skin) -> Material {
+pub(super) fn material(kin: Kinematics<'_>, a: &Skin, b: &Skin) -> Material {
+    let model = kin.model;
     let shape = |s: &Skin| &model.shapes[s.shape.index()];
-    Material::new(model, (shape(a), a.turn(model, state)), (shape(b), b.turn(model, state)))
+    Material::new(model, (shape(a), a.turn(kin)), (shape(b), b.turn(kin)))
 }
 
 /// Friction and restitution between a skin and the shape of a body; the shape comes first where `swap` says so.
-pub(super) fn plane_material(model: &Model, state: &State, a: &Skin, shape: usize, swap: bool) -> Material {
+pub(super) fn plane_material(kin: Kinematics<'_>, a: &Skin, shape: usize, swap: bool) -> Material {
+    let model = kin.model;
     let other = &model.shapes[shape];
     let turn = match other.owner {
-        Owner::Body(id) => model.com_pose(state, id).rotation * other.local.rotation,
+        Owner::Body(id) => kin.body(id).com.rotation * other.local.rotation,
         _ => Quat::IDENTITY,
     };
-    let (one, two) = ((&model.shapes[a.shape.index()], a.turn(model, state)), (other, turn));
+    let (one, two) = ((&model.shapes[a.shape.index()], a.turn(kin)), (other, turn));
     if swap { Material::new(model, two, one) } else { Material::new(model, one, two) }
 }
 
@@ -500,18 +507,19 @@ fn fan(loops: &[&[u32]]) -> Vec<[u32; 3]> {
 }
 
 /// Velocity of a vertex over the step: that of its path where it is driven [m/s].
-fn velocity(a: &Anchor, model: &Model, state: &State, h: f64) -> Vec3 {
+fn velocity(a: &Anchor, kin: Kinematics<'_>, h: f64) -> Vec3 {
+    let model = kin.model;
     match a {
-        Anchor::Kinematic { .. } if h > 0.0 => a.driven_velocity(model, state, h),
-        _ => a.velocity(model, state),
+        Anchor::Body { body, .. } if h > 0.0 && !model.is_free(*body) => kin.prescribed_velocity(a, h),
+        _ => kin.velocity(a),
     }
 }
 
-fn motion(owner: Owner, model: &Model, state: &State, h: f64) -> (Pose, Vec3, Vec3) {
+fn motion(owner: Owner, kin: Kinematics<'_>, h: f64) -> (Pose, Vec3, Vec3) {
+    let Kinematics { model, state, .. } = kin;
     match owner {
         Owner::Body(id) => {
-            let pose = model.com_pose(state, id);
-            let (mut v, w) = model.com_velocity(state, id);
+            let BodyFrame { com: pose, mut v, w } = *kin.body(id);
             let b = &model.bodies[id.index()];
             if b.block.is_none() && h > 0.0 {
                 let at = |t: f64| b.motion.pose_at(&b.start, t).translation;
@@ -519,11 +527,11 @@ fn motion(owner: Owner, model: &Model, state: &State, h: f64) -> (Pose, Vec3, Ve
             }
             (pose, v, w)
         }
-        Owner::Node(id) => (node_pose(model, state, id), model.node_velocity(state, id), Vec3::ZERO),
+        Owner::Node(id) => (node_pose(kin, id), kin.node_velocity(id), Vec3::ZERO),
         Owner::Solid(_) => unreachable!("shapes of solids belong to their nodes"),
     }
 }
 
-fn node_pose(model: &Model, state: &State, id: NodeId) -> Pose {
-    Pose::from_translation(model.node_position(state, id))
+fn node_pose(kin: Kinematics<'_>, id: NodeId) -> Pose {
+    Pose::from_translation(kin.node_position(id))
 }

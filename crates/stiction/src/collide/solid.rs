@@ -4,7 +4,7 @@ use super::distance::{Side, sides};
 use super::mesh::{MeshView, Voronoi};
 use super::plane::{RIM, rim_point};
 use crate::linalg::Vec3;
-use crate::scene::ModelShape;
+use crate::model::ModelShape;
 use parry3d_f64::shape::{ConvexPolyhedron, SharedShape};
 use std::collections::BTreeMap;
 

@@ -194,7 +194,7 @@ fn larger(a: &Span, b: &Span) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contact::samples::Rng;
+    use crate::linalg::Rng;
 
     #[test]
     fn finds_the_pairs_of_a_double_loop() {

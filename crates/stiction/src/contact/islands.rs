@@ -1,6 +1,8 @@
 //! Islands: groups of dofs and contacts that nothing couples, so that each can be solved alone.
 
 use super::ContactProblem;
+use crate::linalg::{BlockMat, BlockPattern};
+use std::sync::Arc;
 
 /// Contacts and blocks grouped by the connected parts of the graph that contacts and the matrix make; islands are
 /// ordered by their smallest block and contacts keep their order inside, so the grouping does not depend on anything
@@ -14,6 +16,46 @@ pub struct Islands {
     of_contact: Vec<u32>,
     of_block: Vec<u32>,
     coupled: Vec<bool>,
+    /// What the matrix alone ties together, found once for each pattern.
+    of_matrix: Parts,
+}
+
+/// Connected parts of the pattern of a matrix.
+#[derive(Clone, Debug, Default)]
+struct Parts {
+    pattern: Option<Arc<BlockPattern>>,
+    /// For each block the smallest one of its part.
+    root: Vec<u32>,
+    /// Roots of parts of several blocks, ascending.
+    coupled: Vec<u32>,
+}
+
+impl Parts {
+    fn find(&mut self, a: &BlockMat) {
+        if a.shares(self.pattern.as_ref()) {
+            return;
+        }
+        self.pattern = Some(Arc::clone(a.pattern()));
+        let blocks = a.block_rows();
+        self.root.clear();
+        self.root.extend(0..blocks as u32);
+        self.coupled.clear();
+        if a.is_block_diagonal() {
+            return;
+        }
+        for i in 0..blocks {
+            for &j in a.columns(i) {
+                join(&mut self.root, i as u32, j);
+            }
+        }
+        for i in 0..blocks as u32 {
+            self.root[i as usize] = find(&mut self.root, i);
+        }
+        let couples = |i: &u32| a.columns(*i as usize).len() > 1;
+        self.coupled.extend((0..blocks as u32).filter(couples).map(|i| self.root[i as usize]));
+        self.coupled.sort_unstable();
+        self.coupled.dedup();
+    }
 }
 
 /// Numbers sorted into groups.
@@ -59,13 +101,8 @@ impl Islands {
     /// Groups the contacts and blocks of `p`. A contact that moves nothing is an island of its own.
     pub fn find(&mut self, p: &ContactProblem) {
         let blocks = p.a.block_rows();
-        self.parent.clear();
-        self.parent.extend(0..blocks as u32);
-        for i in 0..blocks {
-            for (j, _) in p.a.row(i) {
-                self.join(i as u32, j as u32);
-            }
-        }
+        self.of_matrix.find(&p.a);
+        self.parent.clone_from(&self.of_matrix.root);
         for c in 0..p.contacts() {
             let terms = p.j.terms(c);
             for t in terms.iter().skip(1) {
@@ -78,14 +115,10 @@ impl Islands {
         let mut count = 0;
         self.coupled.clear();
         self.coupled.resize(blocks, false);
-        if !p.a.is_block_diagonal() {
-            for i in 0..blocks {
-                if p.a.row(i).nth(1).is_some() {
-                    let r = self.root(i as u32) as usize;
-                    self.island_of_root[r] = 0;
-                    self.coupled[r] = true;
-                }
-            }
+        for &part in &self.of_matrix.coupled {
+            let r = find(&mut self.parent, part) as usize;
+            self.island_of_root[r] = 0;
+            self.coupled[r] = true;
         }
         self.of_contact.clear();
         for c in 0..p.contacts() {
@@ -156,26 +189,36 @@ impl Islands {
         self.coupled[i]
     }
 
-    fn root(&mut self, mut i: u32) -> u32 {
-        while self.parent[i as usize] != i {
-            let up = self.parent[self.parent[i as usize] as usize];
-            self.parent[i as usize] = up;
-            i = up;
-        }
-        i
+    fn root(&mut self, i: u32) -> u32 {
+        find(&mut self.parent, i)
     }
 
-    /// The smaller root stays root, so a root is the smallest block of its island.
     fn join(&mut self, i: u32, j: u32) {
-        let (a, b) = (self.root(i), self.root(j));
-        self.parent[a.max(b) as usize] = a.min(b);
+        join(&mut self.parent, i, j);
     }
+}
+
+/// Root of the tree that `i` is part of; halves the paths on its way.
+fn find(parent: &mut [u32], mut i: u32) -> u32 {
+    while parent[i as usize] != i {
+        let up = parent[parent[i as usize] as usize];
+        parent[i as usize] = up;
+        i = up;
+    }
+    i
+}
+
+/// The smaller root stays root, so a root is the smallest block of its island.
+fn join(parent: &mut [u32], i: u32, j: u32) {
+    let (a, b) = (find(parent, i), find(parent, j));
+    parent[a.max(b) as usize] = a.min(b);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::contact::{Friction, Term};
+    use crate::coords::Part;
     use crate::coords::{BlockKind, Layout};
     use crate::linalg::{BlockMat, Mat3};
 
@@ -185,17 +228,22 @@ mod tests {
         for _ in 0..blocks {
             layout.push(BlockKind::Node);
         }
-        let mut p =
-            ContactProblem { a: BlockMat::with_pattern(&layout, coupled), ..ContactProblem::default() };
+        let mut p = ContactProblem {
+            a: BlockMat::with_pattern(&layout.widths(), coupled),
+            ..ContactProblem::default()
+        };
         for moved in contacts {
-            let terms = moved.iter().map(|&block| Term::Node { block, dof: 3 * block, weight: 1.0 });
+            let terms =
+                moved.iter().map(|&block| Term::Point(Part::Node { block, dof: 3 * block, weight: 1.0 }));
             p.j.push(Mat3::IDENTITY, terms);
             p.law.push(Friction::Isotropic(0.5).into());
         }
         let mut islands = Islands::default();
-        // A larger problem before leaves nothing behind.
-        islands.find(&ContactProblem { a: BlockMat::with_pattern(&layout, &[(0, 1)]), ..p.clone() });
-        islands.find(&p);
+        // A larger problem before leaves nothing behind, and the same pattern again is the same.
+        islands.find(&ContactProblem { a: BlockMat::with_pattern(&layout.widths(), &[(0, 1)]), ..p.clone() });
+        for _ in 0..2 {
+            islands.find(&p);
+        }
         assert_eq!(islands.is_empty(), contacts.is_empty());
         (0..islands.len()).map(|i| islands.contacts(i).to_vec()).collect()
     }

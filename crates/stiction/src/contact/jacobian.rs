@@ -1,30 +1,14 @@
 //! The contact Jacobian as typed blocks: nothing 3×3 is stored that a frame, a weight or a lever arm rebuilds.
 
+use crate::coords::Part;
+use crate::coords::columns::add;
 use crate::linalg::{Mat3, Vec3};
 
-/// How one dof block moves one side of a contact or joint. Signs and weights are inside: side b enters with minus.
+/// How one block of dofs moves one side of a contact or joint. Signs and weights are inside: side b enters with minus.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Term {
-    /// A particle: `weight · v`.
-    Node {
-        /// Index of the block in the layout.
-        block: u32,
-        /// First dof.
-        dof: u32,
-        /// Signed weight.
-        weight: f64,
-    },
-    /// A free rigid body: `sign · (v + ω × arm)`.
-    Rigid {
-        /// Index of the block in the layout.
-        block: u32,
-        /// First dof.
-        dof: u32,
-        /// +1 for side a, −1 for side b.
-        sign: f64,
-        /// From the centre of mass to the contact point [m], world axes.
-        arm: Vec3,
-    },
+    /// The motion of a point.
+    Point(Part),
     /// The turning of a free rigid body: `length · ω`. The length makes rows of angles velocities [m/s] and their
     /// multipliers impulses; the moment is `length · λ`.
     Spin {
@@ -41,43 +25,41 @@ impl Term {
     /// Index of the block that moves.
     pub fn block(&self) -> usize {
         match *self {
-            Term::Node { block, .. } | Term::Rigid { block, .. } | Term::Spin { block, .. } => block as usize,
+            Term::Point(part) => part.block(),
+            Term::Spin { block, .. } => block as usize,
         }
     }
 
     /// The same term in a vector in which its block begins at `row`.
-    pub fn at_row(mut self, row: usize) -> Term {
-        match &mut self {
-            Term::Node { dof, .. } | Term::Rigid { dof, .. } | Term::Spin { dof, .. } => *dof = row as u32,
+    pub fn at_row(self, row: usize) -> Term {
+        match self {
+            Term::Point(part) => Term::Point(part.at_row(row)),
+            Term::Spin { block, length, .. } => Term::Spin { block, dof: row as u32, length },
         }
-        self
+    }
+
+    /// The same term of another block, which begins at `dof`.
+    pub fn in_block(self, to: usize, dof: usize) -> Term {
+        match self {
+            Term::Point(part) => Term::Point(part.in_block(to, dof)),
+            Term::Spin { length, .. } => Term::Spin { block: to as u32, dof: dof as u32, length },
+        }
     }
 
     /// Contribution to the relative velocity, world axes [m/s].
+    #[inline]
     pub fn velocity(&self, v: &[f64]) -> Vec3 {
         match *self {
-            Term::Node { dof, weight, .. } => weight * Vec3::from_slice(&v[dof as usize..]),
-            Term::Rigid { dof, sign, arm, .. } => {
-                let d = dof as usize;
-                sign * (Vec3::from_slice(&v[d..]) + Vec3::from_slice(&v[d + 3..]).cross(arm))
-            }
+            Term::Point(part) => part.velocity(v),
             Term::Spin { dof, length, .. } => length * Vec3::from_slice(&v[dof as usize + 3..]),
         }
     }
 
     /// Adds the generalised impulse of `p` (world axes) to `f`.
+    #[inline]
     pub fn add_impulse(&self, p: Vec3, f: &mut [f64]) {
-        let add = |f: &mut [f64], d: usize, x: Vec3| {
-            f[d] += x.x;
-            f[d + 1] += x.y;
-            f[d + 2] += x.z;
-        };
         match *self {
-            Term::Node { dof, weight, .. } => add(f, dof as usize, weight * p),
-            Term::Rigid { dof, sign, arm, .. } => {
-                add(f, dof as usize, sign * p);
-                add(f, dof as usize + 3, sign * arm.cross(p));
-            }
+            Term::Point(part) => part.add_force(p, f),
             Term::Spin { dof, length, .. } => add(f, dof as usize + 3, length * p),
         }
     }
@@ -112,6 +94,25 @@ impl ContactJacobian {
         self.start.push(self.terms.len() as u32);
     }
 
+    /// Adds a contact whose terms `fill` appends to those of the contacts before.
+    pub(crate) fn push_with(&mut self, frame: Mat3, fill: impl FnOnce(&mut Vec<Term>)) {
+        if self.start.is_empty() {
+            self.start.push(0);
+        }
+        self.frame.push(frame);
+        fill(&mut self.terms);
+        self.start.push(self.terms.len() as u32);
+    }
+
+    /// Gives contact `c` another frame and other terms, as many as it had.
+    pub fn set(&mut self, c: usize, frame: Mat3, terms: impl IntoIterator<Item = Term>) {
+        self.frame[c] = frame;
+        let places = &mut self.terms[self.start[c] as usize..self.start[c + 1] as usize];
+        for (place, term) in places.iter_mut().zip(terms) {
+            *place = term;
+        }
+    }
+
     /// Number of contacts.
     pub fn contacts(&self) -> usize {
         self.frame.len()
@@ -120,6 +121,12 @@ impl ContactJacobian {
     /// The terms of contact `c`.
     pub fn terms(&self, c: usize) -> &[Term] {
         &self.terms[self.start[c] as usize..self.start[c + 1] as usize]
+    }
+
+    /// The normal component of [`mul_one`](ContactJacobian::mul_one), to the same bits.
+    pub fn mul_normal(&self, c: usize, v: &[f64]) -> f64 {
+        let sum = self.terms(c).iter().map(|t| t.velocity(v)).sum::<Vec3>();
+        self.frame[c].row(0).dot(sum)
     }
 
     /// `J v` of contact `c`.

@@ -5,28 +5,22 @@
 //! `0 ≤ u_n ⟂ λ_n ≥ 0` and Coulomb's law `λ_t ∈ μ λ_n D`, `λ_t` opposite to `u_t` where it slips. The rows of
 //! joints, stops and drives have bounds instead: `u ∈ −N_[lo,hi](λ)`.
 
-pub mod bodies;
-pub mod cone;
-pub mod coupled;
 pub mod delassus;
-pub mod factored;
 pub mod islands;
 mod jacobian;
 pub mod law;
-pub mod local;
-pub(crate) mod near;
-pub mod path;
 pub mod residual;
+#[cfg(any(test, feature = "samples"))]
 pub mod samples;
-mod slots;
+#[cfg(any(test, feature = "samples"))]
 pub mod soft_samples;
 pub mod warm;
 
-pub use cone::Friction;
+pub use delassus::local::LocalProblem;
 pub use jacobian::{ContactJacobian, Term};
+pub use law::cone::Friction;
 pub use law::{Bounds, Law};
-pub use local::LocalProblem;
-pub use residual::Residuals;
+pub use residual::{DataScales, Residuals};
 
 use crate::coords::ShapeId;
 use crate::linalg::{BlockMat, Vec3};

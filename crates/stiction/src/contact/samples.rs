@@ -11,8 +11,8 @@
 //! ```
 
 use super::{ContactKey, ContactProblem, Friction, Term};
-use crate::coords::{BlockKind, Layout, Pose, ShapeId};
-use crate::linalg::{BlockMat, Mat3, Quat, Vec3, tangents};
+use crate::coords::{BlockKind, Layout, Part, Pose, ShapeId};
+use crate::linalg::{BlockMat, Mat3, Quat, Rng, Vec3, tangents};
 
 /// Gravity of the samples [m/s²].
 pub const GRAVITY: f64 = 9.81;
@@ -26,7 +26,7 @@ pub fn pushed_particle(force: Vec3, h: f64, copies: usize, gap: f64) -> ContactP
     let mut layout = Layout::new();
     layout.push(BlockKind::Node);
     let mut p = ContactProblem {
-        a: BlockMat::block_diagonal(&layout),
+        a: BlockMat::block_diagonal(&layout.widths()),
         b: ((force - GRAVITY * Vec3::Z) * h).to_array().to_vec(),
         h,
         force_per_lambda: 1.0 / h,
@@ -39,7 +39,7 @@ pub fn pushed_particle(force: Vec3, h: f64, copies: usize, gap: f64) -> ContactP
     for k in 0..copies as u64 {
         p.j.push(
             Mat3::from_cols(Vec3::Z, Vec3::X, Vec3::Y).transpose(),
-            [Term::Node { block: 0, dof: 0, weight: 1.0 }],
+            [Term::Point(Part::Node { block: 0, dof: 0, weight: 1.0 })],
         );
         p.bias.push(Vec3::new(gap / h, 0.0, 0.0));
         p.law.push(Friction::Isotropic(0.5).into());
@@ -408,7 +408,7 @@ impl Assembly {
         }
         let h = TIME_STEP;
         let mut p = ContactProblem {
-            a: BlockMat::block_diagonal(&layout),
+            a: BlockMat::block_diagonal(&layout.widths()),
             b: vec![0.0; layout.nv()],
             h,
             force_per_lambda: 1.0 / h,
@@ -434,7 +434,7 @@ impl Assembly {
             let (t1, t2) = tangents(t.normal);
             let term = |body: usize, sign: f64| {
                 let arm = t.point - self.centre[body];
-                Term::Rigid { block: body as u32, dof: 6 * body as u32, sign, arm }
+                Term::Point(Part::Rigid { block: body as u32, dof: 6 * body as u32, weight: sign, arm })
             };
             let sides = [Some(term(t.a, 1.0)), t.b.map(|b| term(b, -1.0))];
             p.j.push(Mat3::from_cols(t.normal, t1, t2).transpose(), sides.into_iter().flatten());
@@ -452,47 +452,6 @@ impl Assembly {
             p.velocity_scale = p.velocity_scale.max(p.j.mul_one(p.bias.len() - 1, &free).length());
         }
         p
-    }
-}
-
-/// A small seeded generator of random numbers (SplitMix64): the same numbers on every machine.
-#[derive(Clone, Debug)]
-pub struct Rng(u64);
-
-impl Rng {
-    /// Seeded.
-    pub fn new(seed: u64) -> Rng {
-        Rng(seed)
-    }
-
-    /// 64 random bits.
-    pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// Uniform in [0, 1).
-    pub fn uniform(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// Uniform in [low, high).
-    pub fn range(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * self.uniform()
-    }
-
-    /// Normal with mean 0 and deviation 1 (Box–Muller).
-    pub fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.uniform()).cos()
-    }
-
-    /// Three normal numbers.
-    pub fn normal3(&mut self) -> Vec3 {
-        Vec3::new(self.normal(), self.normal(), self.normal())
     }
 }
 
@@ -539,7 +498,9 @@ mod tests {
         let lambda = (0..4)
             .map(|c| {
                 let x =
-                    p.j.terms(c).iter().map(|t| if let Term::Rigid { arm, .. } = t { arm.x } else { 0.0 });
+                    p.j.terms(c)
+                        .iter()
+                        .map(|t| if let Term::Point(Part::Rigid { arm, .. }) = t { arm.x } else { 0.0 });
                 let normal = n + shift * x.sum::<f64>().signum();
                 // Friction acts against gravity, split like the pressure.
                 p.j.frame[c] * Vec3::new(-t * normal / n, 0.0, normal)

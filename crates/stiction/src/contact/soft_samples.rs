@@ -5,7 +5,7 @@
 
 use super::samples::{GRAVITY, TIME_STEP};
 use super::{ContactKey, ContactProblem, Friction, Term};
-use crate::coords::{BlockKind, Layout, ShapeId};
+use crate::coords::{BlockKind, Layout, Part, ShapeId};
 use crate::linalg::{BlockMat, Mat3, Vec3, tangents};
 
 /// What squeezes the block.
@@ -167,7 +167,7 @@ impl SoftBlock {
         for _ in &self.rest {
             layout.push(BlockKind::Node);
         }
-        self.matrix = BlockMat::with_pattern(&layout, &pairs);
+        self.matrix = BlockMat::with_pattern(&layout.widths(), &pairs);
     }
 
     fn plate_blocks(&self) -> usize {
@@ -245,8 +245,9 @@ impl SoftBlock {
 
     fn add_contacts(&self, p: &mut ContactProblem, first: usize) {
         p.j.clear();
-        let node =
-            |i: u32| Term::Node { block: first as u32 + i, dof: 6 * first as u32 + 3 * i, weight: 1.0 };
+        let node = |i: u32| {
+            Term::Point(Part::Node { block: first as u32 + i, dof: 6 * first as u32 + 3 * i, weight: 1.0 })
+        };
         let mut push = |i: u32, shape: u32, normal: Vec3, gap: f64, plate: Option<usize>| {
             let (t1, t2) = tangents(normal);
             let frame = Mat3::from_cols(normal, t1, t2).transpose();
@@ -254,7 +255,8 @@ impl SoftBlock {
             match plate {
                 Some(s) if first > 0 => {
                     let arm = self.x[i as usize] - self.plate[s];
-                    let term = Term::Rigid { block: s as u32, dof: 6 * s as u32, sign: -1.0, arm };
+                    let term =
+                        Term::Point(Part::Rigid { block: s as u32, dof: 6 * s as u32, weight: -1.0, arm });
                     p.j.push(frame, [node(i), term]);
                 }
                 _ => {

@@ -18,10 +18,21 @@ pub struct Carried {
 }
 
 /// Contact forces of the last step, sorted by key.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct WarmCache {
     /// One entry per contact of the last step; sorted by key.
     pub entries: Vec<Carried>,
+}
+
+impl Clone for WarmCache {
+    fn clone(&self) -> WarmCache {
+        WarmCache { entries: self.entries.clone() }
+    }
+
+    /// Reuses the buffer.
+    fn clone_from(&mut self, other: &WarmCache) {
+        self.entries.clone_from(&other.entries);
+    }
 }
 
 /// Buffers of [`WarmCache::carry`].

@@ -5,10 +5,11 @@
 //! [`State::retract`](State::retract) and [`State::difference`](State::difference) are the only bridges.
 
 mod anchor;
-pub mod rotation;
+pub(crate) mod columns;
 mod state;
 
 pub use anchor::Anchor;
+pub use columns::{Part, add_stiffness};
 pub use state::State;
 
 /// A position and an orientation: a point `p` of the frame stands at `rotation · p + translation` in the world.
@@ -42,12 +43,28 @@ id!(
     SoftId
 );
 id!(
-    /// A link of an articulation.
-    LinkId
-);
-id!(
     /// A collision shape of the model, in scene order.
     ShapeId
+);
+id!(
+    /// A cloth of the scene, in scene order.
+    ClothId
+);
+id!(
+    /// A rod of the scene, in scene order.
+    RodId
+);
+id!(
+    /// A spring of the scene, in scene order.
+    SpringId
+);
+id!(
+    /// A joint of the scene, in scene order.
+    JointId
+);
+id!(
+    /// A sensor of the scene, in scene order.
+    SensorId
 );
 
 /// What kind of coordinates a block holds.
@@ -111,6 +128,11 @@ impl Layout {
     /// The blocks, in order.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
+    }
+
+    /// How many velocities each block has.
+    pub fn widths(&self) -> Vec<u32> {
+        self.blocks.iter().map(|b| b.nv as u32).collect()
     }
 
     /// Size of `q`.

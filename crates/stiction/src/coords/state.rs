@@ -1,10 +1,11 @@
 //! The state of a model: time, configuration and velocity.
 
-use super::{BlockKind, Layout, Pose, rotation};
+use super::{BlockKind, Layout, Pose};
+use crate::linalg::rotation;
 use crate::linalg::{Quat, Vec3};
 
 /// Time [s], configuration `q` and velocity `v`, in the order of a [`Layout`].
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct State {
     /// Time [s].
     pub t: f64,
@@ -12,6 +13,19 @@ pub struct State {
     pub q: Vec<f64>,
     /// Velocity: per rigid block velocity of the centre of mass [m/s] and world-frame ω [rad/s]; per node [m/s].
     pub v: Vec<f64>,
+}
+
+impl Clone for State {
+    fn clone(&self) -> State {
+        State { t: self.t, q: self.q.clone(), v: self.v.clone() }
+    }
+
+    /// Reuses the buffers.
+    fn clone_from(&mut self, other: &State) {
+        self.t = other.t;
+        self.q.clone_from(&other.q);
+        self.v.clone_from(&other.v);
+    }
 }
 
 impl State {

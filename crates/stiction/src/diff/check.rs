@@ -4,7 +4,7 @@ use super::motion::{Motion, Tape};
 use super::objective::Objective;
 use super::param::ParamSet;
 use crate::error::StepError;
-use crate::solvers::penalty::System;
+use crate::steppers::penalty::System;
 
 /// One parameter of a check.
 #[derive(Clone, Debug, PartialEq)]

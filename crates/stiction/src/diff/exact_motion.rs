@@ -5,9 +5,12 @@
 //! geometry of any pair of shapes, inertia, elastic forces, gravity, coefficients) and what moves the state are smooth maps
 //! without an iteration; they enter by central differences at fixed v⁺ and λ, exact to about 1e-9.
 //!
+//! Bodies that fly (`steppers/velocity/flight.rs`) move by their impulses: their touch times and the rows of their impacts are found again on
+//! both sides of a difference, while who flies and which impact comes to rest stays as it was.
+//!
 //! Contacts are followed by their keys, and from feature to feature by their places. One that exists only on one side of a difference
 //! is at the border of a mode change and counts as unchanged. Rigid joints hold at the end of a step, and are differentiated there; the
-//! projection that closes their last bits is not. Pushing overlaps out (`sim/recovery.rs`) is not differentiated: it acts on overlaps that a scene starts
+//! projection that closes their last bits is not. Pushing overlaps out (`steppers/velocity/recovery.rs`) is not differentiated: it acts on overlaps that a scene starts
 //! with, and on those of more than 1e-4 of a size that turning in touch leaves; where it did, derivatives are off by a share like it.
 
 mod reverse;
@@ -17,10 +20,14 @@ use super::objective::{Objective, Term};
 use crate::contact::{ContactKey, ContactProblem, Law, Solution};
 use crate::coords::State;
 use crate::error::{SceneError, StepError};
-use crate::integrate::{Scheme, advance};
+use crate::integrate::Scheme;
+use crate::kinematics::Placement;
 use crate::linalg::Vec3;
-use crate::scene::{Model, Owner};
-use crate::sim::{Contacts, EndRow, Met, Probe, SimSettings, Simulation, VelocityStepper};
+use crate::methods::{SimSettings, velocity_stepper};
+use crate::model::{Model, Owner};
+use crate::sim::Simulation;
+use crate::steppers::velocity::{Contacts, EndRow, Flown, Met, Probe, VelocityStepper};
+use std::sync::Arc;
 
 /// Step of central differences, relative to the largest component of a direction: what rounding leaves of gaps over h, and what is cubic
 /// in the shift of a shape of a centimetre, are then alike, about 1e-9.
@@ -58,7 +65,7 @@ pub enum ExactParam {
 
 /// A run of the exact solver that can be differentiated.
 pub struct ExactMotion {
-    model: Model,
+    model: Arc<Model>,
     settings: SimSettings,
     h: f64,
     smoothing: f64,
@@ -78,6 +85,8 @@ struct Step {
     angles: Vec<f64>,
     /// Rows of joints that hold at the end.
     ends: Vec<EndRow>,
+    /// How bodies flew.
+    flown: Flown,
     /// Some contact gives back a share of the velocity before the step.
     rebounds: bool,
 }
@@ -105,40 +114,44 @@ impl ExactMotion {
             return Err(SceneError::new("scheme", text).into());
         }
         let settings = SimSettings { linearizations: 1, ..settings };
-        let mut sim = Simulation::new(model.clone(), settings);
+        let model = Arc::new(model.clone());
+        let mut sim = Simulation::new(Arc::clone(&model), settings);
         let mut kept = Vec::with_capacity(steps);
         for _ in 0..steps {
             let before = sim.state().clone();
-            let angles = sim.joint_angles().to_vec();
+            let angles = sim.memory().joints.angle.clone();
             sim.step(h)?;
-            if sim.joints_are_taut() {
+            let none = || {
+                let item = format!("solver `{}`", settings.solver.name());
+                let text = "it solves no contact problem that gradients could be taken of; use `exact`";
+                SceneError::new(item, text)
+            };
+            let (model, stepper) = sim.velocity_stepper().ok_or_else(none)?;
+            if stepper.joints_are_taut() {
                 let item = format!("joints at t = {} s", before.t);
                 let text = "they pull so hard that gradients of the exact solver would be wrong; take a shorter time step";
                 return Err(SceneError::new(item, text).into());
             }
-            let ends = sim.joint_end_rows(&before, h);
+            let start = Placement::of(model, &before);
+            let ends = stepper.joint_end_rows(start.kinematics(model), h);
+            let (late, flown) = (stepper.late_keys(), stepper.flown());
+            let (problem, solution) = sim.problem().zip(sim.solution()).ok_or_else(none)?;
             kept.push(Step {
                 before,
-                problem: sim.problem().clone(),
-                solution: sim.solution().clone(),
-                late: sim.late_keys(),
+                problem: problem.clone(),
+                solution: solution.clone(),
+                late,
                 met: sim
                     .contacts()
                     .map(|(c, _)| Met { gap: c.gap, point: c.point, normal: c.normal() })
                     .collect(),
                 angles,
                 ends,
+                flown,
                 rebounds: sim.contacts().any(|(c, _)| c.restitution > 0.0),
             });
         }
-        Ok(ExactMotion {
-            last: sim.state().clone(),
-            model: model.clone(),
-            settings,
-            h,
-            smoothing: 0.0,
-            steps: kept,
-        })
+        Ok(ExactMotion { last: sim.state().clone(), model, settings, h, smoothing: 0.0, steps: kept })
     }
 
     /// The same with smoothed opening and closing of contacts ([`ImplicitStep::new`]) [m/s].
@@ -162,7 +175,8 @@ impl ExactMotion {
         let mut all = Vec::new();
         let mut out = Vec::new();
         for i in 0..=self.steps.len() {
-            objective.terms(&self.model, i, self.state(i), &mut out);
+            let at = Placement::of(&self.model, self.state(i));
+            objective.terms(at.kinematics(&self.model), i, &mut out);
             all.extend(out.drain(..).map(|t| (i, t)));
         }
         all
@@ -180,7 +194,7 @@ impl ExactMotion {
             ExactParam::Model { value, scale, set } => {
                 let e = STEP * scale.abs().max(f64::MIN_POSITIVE);
                 let side = |x: f64| {
-                    let mut m = self.model.clone();
+                    let mut m = Model::clone(&self.model);
                     set(&mut m, x);
                     m
                 };
@@ -229,7 +243,7 @@ impl ExactMotion {
         let terms = self.terms(objective);
         let values: Vec<f64> = terms.iter().map(|t| t.1.value).collect();
         let weights = objective.reduce().apply(&values).1;
-        let mut probe = VelocityStepper::new(&self.model, self.settings);
+        let mut probe = velocity_stepper(&self.model, &self.settings, None);
         let mut out = vec![0.0; params.len()];
         let mut x: Vec<StateChange> = params.iter().map(|p| self.initial(p)).collect();
         let sides: Vec<_> = params.iter().map(|p| self.sides(p)).collect();
@@ -247,8 +261,8 @@ impl ExactMotion {
                 for (m, f) in data.friction.iter_mut().zip(self.friction(p, step)) {
                     *m += f;
                 }
-                let (dv, _) = implicit.forward(&data);
-                x[k] = self.moved(step, &x[k], &dv, sides[k].as_ref());
+                let answer = implicit.forward(&data);
+                x[k] = self.moved(&mut probe, step, &x[k], &answer, sides[k].as_ref());
             }
         }
         Ok(out)
@@ -303,7 +317,14 @@ impl ExactMotion {
         let at = |probe: &mut VelocityStepper, model: &Model, state: &State| {
             let answer = (&step.solution.v[..], lambda);
             probe.set_joint_angles(&step.angles);
-            probe.probe(model, state, self.h, answer, (&step.problem.key, &step.late, &step.met), contacts)
+            probe.probe(
+                Placement::of(model, state).kinematics(model),
+                self.h,
+                answer,
+                (&step.problem.key, &step.late, &step.met),
+                contacts,
+                &step.flown,
+            )
         };
         let mut add = |[a, b]: [Probe; 2], e: f64| {
             for k in 0..n {
@@ -339,17 +360,22 @@ impl ExactMotion {
         total
     }
 
-    /// Change of the state after a step.
+    /// Change of the state after a step, along a change of the state before and of the answer.
     fn moved(
         &self,
+        probe: &mut VelocityStepper,
         step: &Step,
         x: &StateChange,
-        dv: &[f64],
+        (dv, dl): &(Vec<f64>, Vec<Vec3>),
         sides: Option<&([Model; 2], f64)>,
     ) -> StateChange {
         let n = dv.len();
         let mut out = StateChange { q: vec![0.0; n], v: vec![0.0; n] };
-        let size = Self::size(x).max(dv.iter().fold(0.0, |m: f64, v| m.max(v.abs())));
+        let mut size = Self::size(x).max(dv.iter().fold(0.0, |m: f64, v| m.max(v.abs())));
+        for i in &step.flown.impacts {
+            size = size.max(dl[i.contact as usize].abs().max_element());
+        }
+        let flown = (&step.problem.key[..], &step.flown);
         let mut add = |[a, b]: [State; 2], e: f64| {
             let mut d = vec![0.0; n];
             a.difference(&b, &self.model.layout, &mut d);
@@ -360,18 +386,20 @@ impl ExactMotion {
         };
         if size > 0.0 {
             let e = STEP / size;
-            let side = |e: f64| {
+            let mut side = |e: f64| {
                 let mut s = self.shifted(&step.before, x, e);
                 let v: Vec<f64> = step.solution.v.iter().zip(dv).map(|(v, d)| v + e * d).collect();
-                advance(&self.model, &mut s, &v, &v, self.h);
+                let l: Vec<Vec3> = step.solution.lambda.iter().zip(dl).map(|(l, d)| *l + e * *d).collect();
+                probe.advance_flown(&self.model, &mut s, self.h, (&v, &l), flown);
                 s
             };
             add([side(e), side(-e)], e);
         }
         if let Some((models, e)) = sides {
-            let side = |m: &Model| {
+            let mut side = |m: &Model| {
                 let mut s = step.before.clone();
-                advance(m, &mut s, &step.solution.v, &step.solution.v, self.h);
+                let answer = (&step.solution.v[..], &step.solution.lambda[..]);
+                probe.advance_flown(m, &mut s, self.h, answer, flown);
                 s
             };
             add([side(&models[0]), side(&models[1])], *e);

@@ -21,11 +21,11 @@
 //! With `smoothing` s > 0 [m/s] normals that are open by less, or loaded by less than s/g, answer in part:
 //! (λ_n + s/g) δu_n + (u_n + s) δλ_n = 0, so that derivatives pass continuously from open to closed.
 
-use crate::contact::cone::tangent_norm;
 use crate::contact::law::RoundLaw;
+use crate::contact::law::cone::tangent_norm;
 use crate::contact::{ContactProblem, Law, Solution};
 use crate::linalg::{SparseLu, Vec3};
-use crate::sim::EndRow;
+use crate::steppers::velocity::EndRow;
 
 /// Shift of closed rows, relative to the scale of the contact; refinement takes it out again.
 const SHIFT: f64 = 1e-8;

@@ -11,7 +11,7 @@
 //! | a small network, to be trained through a simulation | [`Network`] |
 //! | Taylor test and finite differences | [`check_grad`] |
 //!
-//! The physics of [`Motion`] is that of [`solvers::penalty`](crate::solvers::penalty); nothing here knows a force. Per step the solver
+//! The physics of [`Motion`] is that of [`steppers::penalty`](crate::steppers::penalty); nothing here knows a force. Per step the solver
 //! hands over G_q, G_v (derivatives of the residual by configuration and velocity) and the kinematics of the increment,
 //! and the two sweeps are matrix products and one solve with the factors of ∂r/∂d, or with their transpose.
 

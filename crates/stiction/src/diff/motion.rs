@@ -5,9 +5,10 @@ use super::param::ParamSet;
 use super::param_forces::{momentum_entries, residual_entries};
 use crate::coords::State;
 use crate::error::StepError;
+use crate::kinematics::Placement;
 use crate::linalg::Vec3;
 use crate::linalg::near_symmetric::EXACT;
-use crate::solvers::penalty::{Newton, Phase, System};
+use crate::steppers::penalty::{Newton, Phase, System};
 
 /// What is kept of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -129,7 +130,8 @@ impl<'a> Motion<'a> {
         for i in 0..=self.steps {
             let state = self.state(i)?;
             out.clear();
-            objective.terms(self.system.model(), i, &state, &mut out);
+            let at = Placement::of(self.system.model(), &state);
+            objective.terms(at.kinematics(self.system.model()), i, &mut out);
             self.recall(i, &state);
             objective.force_terms(self.system, i, &state, &mut out);
             all.extend(out.drain(..).map(|t| (i, t)));
@@ -346,7 +348,8 @@ impl<'a> Motion<'a> {
                 }
             }
             terms.clear();
-            objective.terms(self.system.model(), i, &to.state, &mut terms);
+            let at = Placement::of(self.system.model(), &to.state);
+            objective.terms(at.kinematics(self.system.model()), i, &mut terms);
             self.recall(i, &to.state);
             objective.force_terms(self.system, i, &to.state, &mut terms);
             for t in terms.drain(..) {

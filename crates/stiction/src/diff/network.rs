@@ -2,7 +2,7 @@
 
 use super::optimize::AdamSettings;
 use super::optimize::Moments;
-use crate::contact::samples::Rng;
+use crate::linalg::Rng;
 
 /// Layers of y = tanh(W x + b); the last one is linear.
 #[derive(Clone, Debug)]

@@ -1,10 +1,11 @@
 //! What a motion is judged by: terms per step with their derivatives by configuration and velocity.
 
 use super::param::Param;
-use crate::coords::{Anchor, State};
+use crate::coords::{Anchor, Part, State};
+use crate::kinematics::Kinematics;
 use crate::linalg::Vec3;
-use crate::scene::{Model, Owner};
-use crate::solvers::penalty::System;
+use crate::model::Owner;
+use crate::steppers::penalty::System;
 
 /// One number of an objective after some step, with its derivatives by world displacements and velocities of dofs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,37 +22,30 @@ pub struct Term {
 
 impl Term {
     /// A component of the position of an anchor along `n`, times `scale`, less `target`.
-    pub fn position(model: &Model, state: &State, anchor: &Anchor, n: Vec3, target: f64, scale: f64) -> Term {
-        let x = anchor.position(model, state);
+    pub fn position(kin: Kinematics<'_>, anchor: &Anchor, n: Vec3, target: f64, scale: f64) -> Term {
+        let x = kin.position(anchor);
         let mut term = Term { value: scale * (n.dot(x) - target), ..Term::default() };
         let mut put = |dof: usize, v: Vec3| term.dq.extend((0..3).map(|k| (dof + k, scale * v[k])));
-        match *anchor {
-            Anchor::Node(node) => put(model.nodes[node.index()].dof, n),
-            Anchor::Rigid { body, .. } => {
-                let b = &model.bodies[body.index()];
-                let arm = x - Vec3::from_slice(&state.q[b.q..]);
-                put(b.dof, n);
-                put(b.dof + 3, arm.cross(n));
+        kin.columns(anchor, 1.0, Some(x), &mut |part| match part {
+            Part::Node { dof, weight, .. } => put(dof as usize, n * weight),
+            Part::Rigid { dof, weight, arm, .. } => {
+                put(dof as usize, n * weight);
+                put(dof as usize + 3, arm.cross(n) * weight);
             }
-            Anchor::Weighted { nodes, w, n: count } => {
-                for k in 0..count as usize {
-                    put(model.nodes[nodes[k].index()].dof, n * w[k]);
-                }
-            }
-            _ => {}
-        }
+        });
         term
     }
 
     /// A component of the centre of mass of an owner along `n`, times `scale`, less `target`; nodes count by mass. Weights
     /// are taken as given: where the rest shape of a solid is a parameter, use [`Markers`].
-    pub fn centre(model: &Model, state: &State, owner: Owner, n: Vec3, target: f64, scale: f64) -> Term {
+    pub fn centre(kin: Kinematics<'_>, owner: Owner, n: Vec3, target: f64, scale: f64) -> Term {
+        let Kinematics { model, state, .. } = kin;
         match owner {
             Owner::Body(b) => {
-                let anchor = Anchor::on_body(model, b, Vec3::ZERO);
-                Term::position(model, state, &anchor, n, target, scale)
+                let anchor = Anchor::Body { body: b, local: Vec3::ZERO };
+                Term::position(kin, &anchor, n, target, scale)
             }
-            Owner::Node(node) => Term::position(model, state, &Anchor::Node(node), n, target, scale),
+            Owner::Node(node) => Term::position(kin, &Anchor::Node(node), n, target, scale),
             Owner::Solid(s) => {
                 let nodes = &model.nodes[model.solids[s.index()].nodes.clone()];
                 let mass: f64 = nodes.iter().map(|n| n.mass).sum();
@@ -94,7 +88,7 @@ impl Reduce {
 /// What is minimised.
 pub trait Objective {
     /// Appends the terms of the state after step number `step`; 0 is the initial state.
-    fn terms(&self, model: &Model, step: usize, state: &State, out: &mut Vec<Term>);
+    fn terms(&self, kin: Kinematics<'_>, step: usize, out: &mut Vec<Term>);
 
     /// The same for terms that need the contacts of the system, such as forces; only where the penalty solver runs.
     fn force_terms(&self, _system: &System, _step: usize, _state: &State, _out: &mut Vec<Term>) {}
@@ -119,11 +113,11 @@ pub struct PointTarget {
 }
 
 impl Objective for PointTarget {
-    fn terms(&self, model: &Model, step: usize, state: &State, out: &mut Vec<Term>) {
+    fn terms(&self, kin: Kinematics<'_>, step: usize, out: &mut Vec<Term>) {
         if step == self.step {
             for k in (0..3).filter(|k| self.weight[*k] != 0.0) {
                 let n = Vec3::AXES[k];
-                out.push(Term::centre(model, state, self.owner, n, self.target[k], self.weight[k]));
+                out.push(Term::centre(kin, self.owner, n, self.target[k], self.weight[k]));
             }
         }
     }
@@ -139,10 +133,10 @@ pub struct Markers {
 }
 
 impl Objective for Markers {
-    fn terms(&self, model: &Model, step: usize, state: &State, out: &mut Vec<Term>) {
+    fn terms(&self, kin: Kinematics<'_>, step: usize, out: &mut Vec<Term>) {
         for (_, point, at) in self.seen.iter().filter(|s| s.0 == step) {
             for k in 0..3 {
-                out.push(Term::position(model, state, &self.points[*point], Vec3::AXES[k], at[k], 1.0));
+                out.push(Term::position(kin, &self.points[*point], Vec3::AXES[k], at[k], 1.0));
             }
         }
     }
@@ -160,9 +154,9 @@ pub struct Coordinate {
 }
 
 impl Objective for Coordinate {
-    fn terms(&self, model: &Model, step: usize, state: &State, out: &mut Vec<Term>) {
+    fn terms(&self, kin: Kinematics<'_>, step: usize, out: &mut Vec<Term>) {
         if step == self.step {
-            out.push(Term::centre(model, state, self.owner, self.direction, 0.0, 1.0));
+            out.push(Term::centre(kin, self.owner, self.direction, 0.0, 1.0));
         }
     }
 

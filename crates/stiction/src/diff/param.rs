@@ -1,12 +1,14 @@
 //! Numbers of a scene by which motions are differentiated.
 
-use crate::coords::{Anchor, BodyId, SoftId, State, rotation};
-use crate::elastic::{Damping, TetAssembly};
+use crate::coords::{Anchor, BodyId, SoftId, State};
+use crate::elastic::{Damping, Elements};
 use crate::error::SceneError;
 use crate::linalg::Vec3;
-use crate::scene::{Model, Owner};
-use crate::solvers::penalty::bdf::left_jacobian;
-use crate::solvers::penalty::{FrictionModel, System};
+use crate::linalg::rotation;
+use crate::model::{Model, Owner};
+use crate::steppers::penalty::bdf::left_jacobian;
+use crate::steppers::penalty::{FrictionModel, System};
+use std::sync::Arc;
 
 /// A number of a scene. Axes count 0, 1, 2.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,7 +25,7 @@ pub enum Param {
     MassDamping(SoftId),
     /// Coordinate of a vertex of a solid at rest [m].
     RestNode(SoftId, u32, usize),
-    /// Friction of a pair of owners, by its place in [`Sites::pairs`](crate::solvers::penalty::site::Sites::pairs). Both
+    /// Friction of a pair of owners, by its place in [`Sites::pairs`](crate::steppers::penalty::site::Sites::pairs). Both
     /// coefficients of elliptic friction change by the same number.
     Friction(usize),
     /// Normal stiffness of contacts [N/m].
@@ -309,7 +311,7 @@ impl ParamSet {
                 _ => {}
             }
         }
-        system.model.initial = initial;
+        Arc::make_mut(&mut system.model).initial = initial;
         let mut solids: Vec<SoftId> = Vec::new();
         for (p, &x) in params.iter().zip(values) {
             match *p {
@@ -331,13 +333,13 @@ impl ParamSet {
                 }
                 Param::ContactStiffness => system.settings.stiffness = x,
                 Param::ContactDamping => system.settings.damping = system.settings.damping.with(x),
-                Param::Mass(b) => system.model.bodies[b.index()].mass = x,
-                Param::Moment(b, k) => system.model.bodies[b.index()].moments[k] = x,
-                Param::Gravity(k) => system.model.gravity[k] = x,
-                Param::Force(f, k) => system.model.forces[f].force[k] = x,
+                Param::Mass(b) => Arc::make_mut(&mut system.model).bodies[b.index()].mass = x,
+                Param::Moment(b, k) => Arc::make_mut(&mut system.model).bodies[b.index()].moments[k] = x,
+                Param::Gravity(k) => Arc::make_mut(&mut system.model).gravity[k] = x,
+                Param::Force(f, k) => Arc::make_mut(&mut system.model).forces[f].force[k] = x,
                 Param::MotorTarget(j) => system.set_motor_offset(j, x),
-                Param::SpringStiffness(s) => system.model.springs[s].spring.stiffness = x,
-                Param::SpringRest(s) => system.model.springs[s].spring.rest_length = x,
+                Param::SpringStiffness(s) => Arc::make_mut(&mut system.model).springs[s].spring.stiffness = x,
+                Param::SpringRest(s) => Arc::make_mut(&mut system.model).springs[s].spring.rest_length = x,
                 Param::Control(c, k) => system.controls[c].values[k] = x,
                 _ => {}
             }
@@ -351,7 +353,8 @@ impl ParamSet {
 
     /// Elements and masses of a solid with the values set.
     fn rebuild(&self, system: &mut System, s: SoftId) -> Result<(), SceneError> {
-        let solid = &mut system.model.solids[s.index()];
+        let model = Arc::make_mut(&mut system.model);
+        let solid = &mut model.solids[s.index()];
         let mut material = solid.elements.materials()[0];
         let mut damping: Damping = solid.elements.damping();
         for (p, &x) in self.params.iter().zip(&self.values) {
@@ -368,12 +371,13 @@ impl ParamSet {
         let mut materials = solid.elements.materials().to_vec();
         materials[0] = material;
         let of = solid.elements.material_of().to_vec();
-        solid.elements = TetAssembly::new(&solid.rest, &solid.tets, &materials, &of, damping)
-            .map_err(|e| SceneError::new(format!("soft body `{}`", solid.name), e.to_string()))?;
+        solid.elements = Elements::new(&solid.rest, &solid.tets, &materials, &of, damping)
+            .map_err(|e| SceneError::new(format!("soft body `{}`", solid.name), e.to_string()))?
+            .into();
         solid.mass = solid.elements.masses().to_vec();
         for (anchor, mass) in solid.vertices.iter().zip(&solid.mass) {
             if let Anchor::Node(n) = anchor {
-                system.model.nodes[n.index()].mass = *mass;
+                model.nodes[n.index()].mass = *mass;
             }
         }
         Ok(())

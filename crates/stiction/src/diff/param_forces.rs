@@ -5,11 +5,11 @@ use crate::coords::{Anchor, BodyId, SoftId};
 use crate::elastic::{HessianKind, Parameter};
 use crate::linalg::dual::DualVec;
 use crate::linalg::{Mat3, Vec3};
-use crate::scene::Owner;
-use crate::solvers::penalty::internals::{
+use crate::model::Owner;
+use crate::steppers::penalty::internals::{
     Assembly, Point, joint_sides, share, spring_force, spring_span, viscous_stress,
 };
-use crate::solvers::penalty::{ControlKind, Frame, System};
+use crate::steppers::penalty::{ControlKind, Frame, System};
 
 /// Calls `sink(parameter, dof, ∂r/∂p)` at the state that the system evaluated last, in step number `step`.
 pub(super) fn residual_entries(
@@ -30,19 +30,21 @@ pub(super) fn residual_entries(
         };
         let mut scratch = std::mem::take(&mut system.vertices);
         let model = &system.model;
-        let there = &system.there;
+        let at = system.at();
+        let there = at.state;
         let acceleration = |dof: usize| Vec3::from_slice(&system.acceleration[dof..]);
         match *p {
             Param::Young(s) | Param::Poisson(s) => {
                 let by = if matches!(p, Param::Young(_)) { Parameter::Young } else { Parameter::Poisson };
                 let solid = &model.solids[s.index()];
-                scratch.place(model, there, solid);
+                scratch.place(at, solid);
                 let material = solid.elements.materials()[0];
+                let pressure = &system.pressures[s.index()];
                 for (t, tet) in
                     solid.tets.iter().enumerate().filter(|(t, _)| solid.elements.material_of()[*t] == 0)
                 {
                     let (x, _) = scratch.four(tet);
-                    let forces = solid.elements.element(t).force_derivative(&x, &material, by);
+                    let forces = solid.elements.element_at(t, pressure).force_derivative(&x, &material, by);
                     for (v, f) in tet.iter().zip(forces) {
                         on_point(&scratch.point[*v as usize], f, &mut push);
                     }
@@ -50,7 +52,7 @@ pub(super) fn residual_entries(
             }
             Param::Viscosity(s) => {
                 let solid = &model.solids[s.index()];
-                scratch.place(model, there, solid);
+                scratch.place(at, solid);
                 for (t, tet) in solid.tets.iter().enumerate() {
                     let (x, v) = scratch.four(tet);
                     let shape = &solid.elements.shapes()[t];
@@ -78,7 +80,7 @@ pub(super) fn residual_entries(
                 }
             }
             Param::RestNode(s, vertex, axis) => {
-                scratch.place(model, there, &model.solids[s.index()]);
+                scratch.place(at, &model.solids[s.index()]);
                 rest_entries(system, &scratch, (s, vertex, axis), step, &mut push);
             }
             Param::Mass(BodyId(b)) => {
@@ -138,7 +140,7 @@ pub(super) fn residual_entries(
 
 fn pull(system: &System, s: usize) -> (crate::linalg::dual::DualVec<9>, Vec<(Point, f64)>) {
     let spring = &system.model.springs[s];
-    let (d, rate, points) = spring_span(&system.model, &system.there, spring, &system.shifts[s]);
+    let (d, rate, points) = spring_span(system.at(), spring, &system.shifts[s]);
     (spring_force(&spring.spring, d, rate), points)
 }
 
@@ -155,7 +157,7 @@ fn on_point(p: &Point, f: Vec3, push: &mut impl FnMut(usize, Vec3)) {
 
 fn load(system: &System, target: Owner, load: (Vec3, Vec3, Vec3), push: &mut impl FnMut(usize, Vec3)) {
     let mut asm = Assembly { f: vec![0.0; system.r.len()], ..Assembly::default() };
-    crate::solvers::penalty::internals::add_load(&system.model, &system.there, target, load, &mut asm);
+    crate::steppers::penalty::internals::add_load(system.at(), target, load, &mut asm);
     for dof in (0..asm.f.len()).step_by(3) {
         push(dof, Vec3::from_slice(&asm.f[dof..]));
     }
@@ -191,7 +193,7 @@ fn site_entries(system: &System, set: &ParamSet, sink: &mut impl FnMut(usize, us
         }
     }
     for p in &system.patches {
-        if let Some(sides) = system.patch_force::<28>(&system.there, p) {
+        if let Some(sides) = system.patch_force::<28>(&system.there.state, p) {
             put_sides(&sides, [friction[p.pair], stiffness, damping], sink);
         }
     }
@@ -222,7 +224,7 @@ fn put_sides(
 /// A vertex of the rest shape moves along an axis: dF = −F e g_mᵀ, dV = V g_m·e, dg_a = −(g_a·e) g_m.
 fn rest_entries(
     system: &System,
-    scratch: &crate::solvers::penalty::internals::Vertices,
+    scratch: &crate::steppers::penalty::internals::Vertices,
     (s, vertex, axis): (SoftId, u32, usize),
     step: usize,
     push: &mut impl FnMut(usize, Vec3),
@@ -236,7 +238,7 @@ fn rest_entries(
     let dyad = |a: Vec3, b: Vec3| Mat3::from_cols(a * b.x, a * b.y, a * b.z);
     for (t, tet) in solid.tets.iter().enumerate() {
         let Some(m) = tet.iter().position(|v| *v == vertex) else { continue };
-        let element = solid.elements.element(t);
+        let element = solid.elements.element_at(t, &system.pressures[s.index()]);
         let shape = element.tet;
         let (x, v) = scratch.four(tet);
         let g = &shape.gradients;
@@ -264,7 +266,7 @@ fn rest_entries(
                 by_node[n.index() - solid.nodes.start] += 0.25 * density * dv;
                 let dof = system.model.nodes[n.index()].dof;
                 let inertia = Vec3::from_slice(&system.acceleration[dof..]);
-                let drag = alpha * Vec3::from_slice(&system.there.v[dof..]);
+                let drag = alpha * Vec3::from_slice(&system.there.state.v[dof..]);
                 push(dof, -(inertia + drag) * (0.25 * density * dv));
             }
         }
@@ -281,7 +283,7 @@ fn rest_entries(
 fn load_on(system: &System, s: SoftId, step: usize) -> Vec3 {
     let target = Owner::Solid(s);
     let forces = system.model.forces.iter().filter(|f| f.target == target);
-    let mut sum: Vec3 = forces.map(|f| share(f, system.there.t, system.h) * f.force).sum();
+    let mut sum: Vec3 = forces.map(|f| share(f, system.there.state.t, system.h) * f.force).sum();
     for c in &system.controls {
         if let (ControlKind::Force(owner, axis), Some(k)) = (&c.kind, c.place(step))
             && *owner == target

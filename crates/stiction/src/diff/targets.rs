@@ -1,11 +1,13 @@
 //! Objectives beyond one point: a line, a path, a pose, a soft minimum over a window, a cloud of points, contact forces.
 
 use super::objective::{Objective, Reduce, Term};
-use crate::coords::{Anchor, BodyId, NodeId, SoftId, State, rotation};
+use crate::coords::{Anchor, BodyId, NodeId, SoftId, State};
+use crate::kinematics::Kinematics;
+use crate::linalg::rotation;
 use crate::linalg::{Quat, Vec3, tangents};
-use crate::scene::{Model, Owner};
-use crate::solvers::penalty::System;
-use crate::solvers::penalty::bdf::left_jacobian;
+use crate::model::Owner;
+use crate::steppers::penalty::System;
+use crate::steppers::penalty::bdf::left_jacobian;
 use std::ops::RangeInclusive;
 
 /// Centre of mass along a path: where it should be after some steps.
@@ -32,10 +34,10 @@ impl PathTarget {
 }
 
 impl Objective for PathTarget {
-    fn terms(&self, model: &Model, step: usize, state: &State, out: &mut Vec<Term>) {
+    fn terms(&self, kin: Kinematics<'_>, step: usize, out: &mut Vec<Term>) {
         for (_, at) in self.places.iter().filter(|p| p.0 == step) {
             for k in (0..3).filter(|k| self.weight[*k] != 0.0) {
-                out.push(Term::centre(model, state, self.owner, Vec3::AXES[k], at[k], self.weight[k]));
+                out.push(Term::centre(kin, self.owner, Vec3::AXES[k], at[k], self.weight[k]));
             }
         }
     }
@@ -55,26 +57,26 @@ pub struct PoseTarget {
 }
 
 impl Objective for PoseTarget {
-    fn terms(&self, model: &Model, step: usize, state: &State, out: &mut Vec<Term>) {
+    fn terms(&self, kin: Kinematics<'_>, step: usize, out: &mut Vec<Term>) {
         if step != self.step {
             return;
         }
         let share = 1.0 / (self.nodes.len().max(1) as f64).sqrt();
         for (node, at) in &self.nodes {
             for k in 0..3 {
-                out.push(Term::position(model, state, &Anchor::Node(*node), Vec3::AXES[k], at[k], share));
+                out.push(Term::position(kin, &Anchor::Node(*node), Vec3::AXES[k], at[k], share));
             }
         }
         for (body, at, turned) in &self.bodies {
             for k in 0..3 {
-                out.push(Term::centre(model, state, Owner::Body(*body), Vec3::AXES[k], at[k], 1.0));
+                out.push(Term::centre(kin, Owner::Body(*body), Vec3::AXES[k], at[k], 1.0));
             }
-            let b = &model.bodies[body.index()];
+            let b = &kin.model.bodies[body.index()];
             if b.block.is_none() || self.turn_weight == 0.0 {
                 continue;
             }
             // φ = log(R R*ᵀ); a world turn δ changes it by J_ω(φ)⁻¹ δ.
-            let phi = rotation::log(state.rigid_pose(b.q).rotation * turned.conjugate());
+            let phi = rotation::log(kin.body(*body).com.rotation * turned.conjugate());
             let inverse = left_jacobian(phi).inverse();
             for k in 0..3 {
                 let row = inverse.transpose() * Vec3::AXES[k] * self.turn_weight;
@@ -104,13 +106,13 @@ pub struct UprightTarget {
 }
 
 impl Objective for UprightTarget {
-    fn terms(&self, model: &Model, step: usize, state: &State, out: &mut Vec<Term>) {
-        let b = &model.bodies[self.body.index()];
+    fn terms(&self, kin: Kinematics<'_>, step: usize, out: &mut Vec<Term>) {
+        let b = &kin.model.bodies[self.body.index()];
         if !self.steps.contains(&step) || b.block.is_none() {
             return;
         }
         let weight = self.weight / (self.steps.clone().count().max(1) as f64).sqrt();
-        let axis = state.rigid_pose(b.q).rotation * self.axis;
+        let axis = kin.body(self.body).com.rotation * self.axis;
         let (t1, t2) = tangents(self.up);
         for t in [t1, t2] {
             // A world turn δ changes t · a by δ · (a × t).
@@ -137,14 +139,13 @@ pub struct NearestTarget {
 }
 
 impl Objective for NearestTarget {
-    fn terms(&self, model: &Model, step: usize, state: &State, out: &mut Vec<Term>) {
+    fn terms(&self, kin: Kinematics<'_>, step: usize, out: &mut Vec<Term>) {
         if !self.steps.contains(&step) {
             return;
         }
-        let axes =
-            [0, 1, 2].map(|k| Term::centre(model, state, self.owner, Vec3::AXES[k], self.target[k], 1.0));
+        let axes = [0, 1, 2].map(|k| Term::centre(kin, self.owner, Vec3::AXES[k], self.target[k], 1.0));
         if self.descending {
-            let fall: f64 = axes[2].dq.iter().map(|(dof, w)| w * state.v[*dof]).sum();
+            let fall: f64 = axes[2].dq.iter().map(|(dof, w)| w * kin.state.v[*dof]).sum();
             if fall > 0.0 {
                 return;
             }
@@ -208,10 +209,10 @@ pub(crate) fn closest_of_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> [f64; 3] {
 }
 
 impl Objective for CloudTarget {
-    fn terms(&self, model: &Model, step: usize, state: &State, out: &mut Vec<Term>) {
-        let solid = &model.solids[self.solid.index()];
+    fn terms(&self, kin: Kinematics<'_>, step: usize, out: &mut Vec<Term>) {
+        let solid = &kin.model.solids[self.solid.index()];
         for (_, cloud) in self.clouds.iter().filter(|c| c.0 == step) {
-            let x: Vec<Vec3> = solid.vertices.iter().map(|a| a.position(model, state)).collect();
+            let x: Vec<Vec3> = solid.vertices.iter().map(|a| kin.position(a)).collect();
             let count = (cloud.len().max(1) as f64).sqrt();
             for &p in cloud {
                 let mut best = (f64::INFINITY, [0; 3], [0.0; 3]);
@@ -234,7 +235,7 @@ impl Objective for CloudTarget {
                 let mut term = Term { value: sign * length / count, ..Term::default() };
                 for k in 0..3 {
                     if let Anchor::Node(node) = solid.vertices[t[k] as usize] {
-                        let dof = model.nodes[node.index()].dof;
+                        let dof = kin.model.nodes[node.index()].dof;
                         term.dq.extend((0..3).map(|c| (dof + c, -w[k] * n[c] / count)));
                     }
                 }
@@ -260,7 +261,7 @@ pub struct ForceTarget {
 }
 
 impl Objective for ForceTarget {
-    fn terms(&self, _: &Model, _: usize, _: &State, _: &mut Vec<Term>) {}
+    fn terms(&self, _: Kinematics<'_>, _: usize, _: &mut Vec<Term>) {}
 
     fn force_terms(&self, system: &System, step: usize, state: &State, out: &mut Vec<Term>) {
         if self.steps.contains(&step) && step > 0 {
@@ -289,10 +290,10 @@ impl Together<'_> {
 }
 
 impl Objective for Together<'_> {
-    fn terms(&self, model: &Model, step: usize, state: &State, out: &mut Vec<Term>) {
+    fn terms(&self, kin: Kinematics<'_>, step: usize, out: &mut Vec<Term>) {
         for (part, weight) in &self.parts {
             let first = out.len();
-            part.terms(model, step, state, out);
+            part.terms(kin, step, out);
             Together::scaled(&mut out[first..], *weight);
         }
     }
@@ -336,7 +337,8 @@ mod tests {
         let aim = UprightTarget { body: BodyId(0), axis: Vec3::Z, up: Vec3::Z, steps: 1..=4, weight: 0.6 };
         let at = |s: &State| {
             let mut out = Vec::new();
-            aim.terms(&model, 2, s, &mut out);
+            let at = crate::kinematics::Placement::of(&model, s);
+            aim.terms(at.kinematics(&model), 2, &mut out);
             out
         };
         let terms = at(&model.initial);

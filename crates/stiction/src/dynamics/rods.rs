@@ -1,11 +1,12 @@
 //! Rods in the equations of motion: six strain rows per joint, on the 6×6 blocks of its links.
 
-use super::columns::{Columns, add_3x3};
 use super::slender::{Step, block_of};
-use crate::coords::State;
+use crate::coords::Part;
+use crate::coords::columns::add_3x3;
 use crate::elastic::{HessianKind, turning_stiffness};
+use crate::kinematics::Kinematics;
 use crate::linalg::{BlockMat, Mat3, Vec3};
-use crate::scene::{Model, ModelRodJoint};
+use crate::model::{Model, ModelRodJoint};
 
 /// Pairs of blocks that rod elements couple.
 pub(super) fn pattern(model: &Model, pairs: &mut Vec<(u32, u32)>) {
@@ -16,14 +17,14 @@ pub(super) fn pattern(model: &Model, pairs: &mut Vec<(u32, u32)>) {
 }
 
 /// Energy of all rods [J].
-pub(super) fn energy(model: &Model, state: &State) -> f64 {
-    let joints = model.rods.iter().flat_map(|r| &r.joints);
-    joints.map(|j| j.element.energy(&j.frames(model, state))).sum()
+pub(super) fn energy(kin: Kinematics<'_>) -> f64 {
+    let joints = kin.model.rods.iter().flat_map(|r| &r.joints);
+    joints.map(|j| j.element.energy(&kin.rod_frames(j))).sum()
 }
 
 /// Adds stiffness and damping to `a`, and the impulse of the forces to `b`.
 pub(super) fn add_to(step: &Step, a: &mut BlockMat, b: &mut [f64]) {
-    for rod in &step.model.rods {
+    for rod in &step.kin.model.rods {
         for joint in &rod.joints {
             add_joint(step, joint, rod.damping, a, b);
         }
@@ -31,22 +32,22 @@ pub(super) fn add_to(step: &Step, a: &mut BlockMat, b: &mut [f64]) {
 }
 
 fn add_joint(step: &Step, joint: &ModelRodJoint, damping: f64, a: &mut BlockMat, b: &mut [f64]) {
-    let (model, state) = (step.model, step.state);
-    let frames = joint.frames(model, state);
+    let frames = step.kin.rod_frames(joint);
     let load = joint.element.load(&frames, HessianKind::GaussNewton);
-    let weight = step.stiffness + step.damping * damping;
+    let half = if crate::mutant::on("half-rod-damping") { 0.5 } else { 1.0 };
+    let weight = step.stiffness + step.damping * half * damping;
     let mut k = load.hessian.map(|row| row.map(|k| k * weight));
     for (end, sign) in [(0, 1.0), (1, -1.0)] {
         let (pull, arm) = (load.gradient[2] * sign, frames[end].arm);
         let ratio = pull.length() * arm.length() / step.turning_inertia(&joint.ends[end].anchor, arm);
         k[2 * end + 1][2 * end + 1] += turning_stiffness(pull, arm) * (step.stiffness * step.share(ratio));
     }
-    let columns = joint.ends.map(|e| Columns::of(model, state, &e.anchor));
+    let columns = joint.ends.map(|e| step.kin.part(&e.anchor));
     let driven = joint.ends.map(|e| step.driven_frame(&e));
     for (i, ci) in columns.iter().enumerate() {
-        let Columns::Rigid { block: bi, dof, .. } = *ci else { continue };
+        let Some(Part::Rigid { block: bi, dof, .. }) = *ci else { continue };
         for (j, cj) in columns.iter().enumerate() {
-            let Columns::Rigid { block: bj, .. } = *cj else { continue };
+            let Some(Part::Rigid { block: bj, .. }) = *cj else { continue };
             let block =
                 a.block_mut(bi as usize, bj as usize).expect("the pattern holds every pair of an element");
             for (r, c) in [(0, 0), (0, 1), (1, 0), (1, 1)] {

@@ -1,11 +1,11 @@
 //! Sheets of cloth in the equations of motion.
 
-use super::columns::{Columns, add_stiffness};
 use super::slender::{Step, block_of};
-use crate::coords::State;
+use crate::coords::{Part, add_stiffness};
 use crate::elastic::{Bend, HessianKind};
+use crate::kinematics::Kinematics;
 use crate::linalg::{BlockMat, Mat3, Vec3};
-use crate::scene::{Model, ModelSheet};
+use crate::model::{Model, ModelSheet};
 
 /// Pairs of blocks that sheets couple.
 pub(super) fn pattern(model: &Model, pairs: &mut Vec<(u32, u32)>) {
@@ -20,10 +20,11 @@ pub(super) fn pattern(model: &Model, pairs: &mut Vec<(u32, u32)>) {
 }
 
 /// Energy of all sheets [J].
-pub(super) fn energy(model: &Model, state: &State) -> f64 {
+pub(super) fn energy(kin: Kinematics<'_>) -> f64 {
+    let model = kin.model;
     let mut sum = 0.0;
     for sheet in &model.sheets {
-        let at = |v: u32| model.vertex_position(state, sheet.solid, v as usize);
+        let at = |v: u32| kin.vertex_position(sheet.solid, v as usize);
         sum += sheet.springs.iter().map(|([a, b], s)| s.energy(at(*b) - at(*a))).sum::<f64>();
         sum += sheet.bends.iter().map(|(v, b)| b.energy(&v.map(at))).sum::<f64>();
     }
@@ -34,9 +35,22 @@ pub(super) fn energy(model: &Model, state: &State) -> f64 {
 #[derive(Clone, Copy)]
 struct Vertex {
     x: Vec3,
-    columns: Columns,
+    part: Option<Part>,
     driven: Vec3,
     mobility: f64,
+}
+
+fn add_force(v: &Vertex, f: Vec3, b: &mut [f64]) {
+    if let Some(part) = v.part {
+        part.add_force(f, b);
+    }
+}
+
+/// Adds the stiffness between two vertices that dofs move.
+fn couple(a: &mut BlockMat, one: &Vertex, two: &Vertex, k: &Mat3) {
+    if let (Some(p), Some(q)) = (one.part, two.part) {
+        add_stiffness(a, &p, &q, k);
+    }
 }
 
 /// Buffers of the vertices of one sheet.
@@ -48,9 +62,10 @@ pub(super) struct Sheets {
 impl Sheets {
     /// Adds stiffness and damping to `a`, and the impulse of the forces to `b`.
     pub fn add_to(&mut self, step: &Step, a: &mut BlockMat, b: &mut [f64]) {
-        for sheet in &step.model.sheets {
+        for sheet in &step.kin.model.sheets {
             self.place(step, sheet);
-            let weight = step.stiffness + step.damping * sheet.damping;
+            let half = if crate::mutant::on("half-cloth-damping") { 0.5 } else { 1.0 };
+            let weight = step.stiffness + step.damping * half * sheet.damping;
             for (v, spring) in &sheet.springs {
                 let ends = v.map(|v| self.vertices[v as usize]);
                 let d = ends[1].x - ends[0].x;
@@ -61,10 +76,10 @@ impl Sheets {
                 let share = step.share(pull.length() / d.length().max(f64::MIN_POSITIVE) * mobility);
                 let block = line * weight + across * (step.stiffness * share);
                 let push = pull * step.impulse + block * (ends[1].driven - ends[0].driven);
-                ends[0].columns.add_force(push, b);
-                ends[1].columns.add_force(-push, b);
+                add_force(&ends[0], push, b);
+                add_force(&ends[1], -push, b);
                 for (i, j, sign) in [(0, 0, 1.0), (1, 1, 1.0), (0, 1, -1.0), (1, 0, -1.0)] {
-                    add_stiffness(a, &ends[i].columns, &ends[j].columns, &(block * sign));
+                    couple(a, &ends[i], &ends[j], &(block * sign));
                 }
             }
             for (v, bend) in &sheet.bends {
@@ -73,10 +88,10 @@ impl Sheets {
                 let driven: Vec3 = (0..4).map(|j| Bend::WEIGHTS[j] * ends[j].driven).sum();
                 for i in 0..4 {
                     let moved = driven * (weight * bend.stiffness * Bend::WEIGHTS[i]);
-                    ends[i].columns.add_force(-(force[i] * step.impulse + moved), b);
+                    add_force(&ends[i], -(force[i] * step.impulse + moved), b);
                     for j in 0..4 {
                         let k = Mat3::from_diagonal(Vec3::splat(weight * bend.hessian(i, j)));
-                        add_stiffness(a, &ends[i].columns, &ends[j].columns, &k);
+                        couple(a, &ends[i], &ends[j], &k);
                     }
                 }
             }
@@ -85,11 +100,13 @@ impl Sheets {
 
     fn place(&mut self, step: &Step, sheet: &ModelSheet) {
         self.vertices.clear();
-        self.vertices.extend(step.model.solids[sheet.solid.index()].vertices.iter().map(|anchor| Vertex {
-            x: anchor.position(step.model, step.state),
-            columns: Columns::of(step.model, step.state, anchor),
-            driven: step.driven(anchor),
-            mobility: step.mobility(anchor),
+        self.vertices.extend(step.kin.model.solids[sheet.solid.index()].vertices.iter().map(|anchor| {
+            Vertex {
+                x: step.kin.position(anchor),
+                part: step.kin.part(anchor),
+                driven: step.driven(anchor),
+                mobility: step.mobility(anchor),
+            }
         }));
     }
 }

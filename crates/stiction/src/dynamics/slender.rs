@@ -4,12 +4,13 @@
 //! momentum to rounding under implicit Euler. What a load adds across it (the pull of a taut string) is positive
 //! too, but not blind to turning; of it implicit Euler takes only as much as stability asks for ([`Step::share`]).
 
-use super::columns::{Columns, add_3x3};
 use super::{rods, sheets, springs};
-use crate::coords::{Anchor, State};
+use crate::coords::columns::add_3x3;
+use crate::coords::{Anchor, Part};
 use crate::integrate::Weights;
+use crate::kinematics::Kinematics;
 use crate::linalg::{BlockMat, Mat3, Vec3, tangents};
-use crate::scene::{Model, RodEnd};
+use crate::model::{Model, RodEnd};
 
 /// Stiffness across an element that is left explicit, as h² k/m: a dozen elements on one node stay far from the limit 4
 /// of an explicit step.
@@ -18,10 +19,9 @@ const EXPLICIT: f64 = 0.05;
 /// What the elements of one step share.
 #[derive(Clone, Copy)]
 pub(super) struct Step<'a> {
-    pub model: &'a Model,
-    pub state: &'a State,
+    pub kin: Kinematics<'a>,
     /// Where the step starts and how long it is [s], for prescribed motion; `None` where it has been made already.
-    driven: Option<(&'a State, f64)>,
+    driven: Option<(Kinematics<'a>, f64)>,
     /// Factor of K in A [s²].
     pub stiffness: f64,
     /// Factor of D in A [s].
@@ -33,10 +33,9 @@ pub(super) struct Step<'a> {
 }
 
 impl<'a> Step<'a> {
-    pub fn new(model: &'a Model, state: &'a State, w: Weights, driven: Option<(&'a State, f64)>) -> Step<'a> {
+    pub fn new(kin: Kinematics<'a>, w: Weights, driven: Option<(Kinematics<'a>, f64)>) -> Step<'a> {
         Step {
-            model,
-            state,
+            kin,
             driven,
             stiffness: w.q / w.a,
             damping: w.v / w.a,
@@ -60,38 +59,37 @@ impl<'a> Step<'a> {
 
     /// Mean velocity of an anchor that moves as prescribed [m/s]; zero for any other.
     pub fn driven(&self, anchor: &Anchor) -> Vec3 {
-        self.driven.map_or(Vec3::ZERO, |(start, h)| anchor.driven_velocity(self.model, start, h))
+        self.driven.map_or(Vec3::ZERO, |(start, h)| start.prescribed_velocity(anchor, h))
     }
 
     /// The same with the mean spin [rad/s] for the end of a rod.
     pub fn driven_frame(&self, end: &RodEnd) -> (Vec3, Vec3) {
-        self.driven.map_or((Vec3::ZERO, Vec3::ZERO), |(start, h)| end.driven(self.model, start, h))
+        self.driven.map_or((Vec3::ZERO, Vec3::ZERO), |(start, h)| start.prescribed_rod_end(end, h))
     }
 
     /// How easily an anchor gives way: acceleration per force, an upper bound over all directions [1/kg].
     pub fn mobility(&self, anchor: &Anchor) -> f64 {
         match *anchor {
-            Anchor::Node(n) => 1.0 / self.model.nodes[n.index()].mass,
-            Anchor::Rigid { body, .. } => {
-                let b = &self.model.bodies[body.index()];
-                match Columns::of(self.model, self.state, anchor) {
-                    Columns::Rigid { arm, .. } => {
-                        1.0 / b.mass + arm.length_squared() / self.turning_inertia(anchor, arm)
-                    }
-                    _ => 1.0 / b.mass,
-                }
+            Anchor::Node(n) => 1.0 / self.kin.model.nodes[n.index()].mass,
+            Anchor::Body { body, .. } => {
+                let b = &self.kin.model.bodies[body.index()];
+                let Some(Part::Rigid { arm, .. }) = self.kin.part(anchor) else { return 0.0 };
+                1.0 / b.mass + arm.length_squared() / self.turning_inertia(anchor, arm)
             }
-            _ => 0.0,
+            Anchor::World { .. } | Anchor::Surface { .. } => 0.0,
         }
     }
 
     /// Smallest inertia of a body about axes across an arm [kg·m²]; infinite where nothing turns.
     pub fn turning_inertia(&self, anchor: &Anchor, arm: Vec3) -> f64 {
-        let (Anchor::Rigid { body, .. }, Some(along)) = (*anchor, arm.try_normalize()) else {
+        let (Anchor::Body { body, .. }, Some(along)) = (*anchor, arm.try_normalize()) else {
             return f64::INFINITY;
         };
-        let b = &self.model.bodies[body.index()];
-        let inertia = b.world_inertia(self.state.rigid_pose(b.q).rotation);
+        let b = &self.kin.model.bodies[body.index()];
+        if b.block.is_none() {
+            return f64::INFINITY;
+        }
+        let inertia = b.world_inertia(self.kin.body(body).com.rotation);
         let (s, t) = tangents(along);
         let (ss, st, tt) = (s.dot(inertia * s), s.dot(inertia * t), t.dot(inertia * t));
         let mean = 0.5 * (ss + tt);
@@ -100,19 +98,15 @@ impl<'a> Step<'a> {
 }
 
 /// Adds a stiffness against turning to the block of a rigid body.
-pub(super) fn add_turning(m: &mut BlockMat, c: &Columns, k: &Mat3) {
-    if let Columns::Rigid { block, .. } = *c {
+pub(super) fn add_turning(m: &mut BlockMat, part: &Part, k: &Mat3) {
+    if let Part::Rigid { block, .. } = *part {
         add_3x3(m.diagonal_block_mut(block as usize), 6, 3, 3, k);
     }
 }
 
 /// The block that moves an anchor.
 pub(super) fn block_of(model: &Model, anchor: &Anchor) -> Option<u32> {
-    match *anchor {
-        Anchor::Node(n) => Some(model.nodes[n.index()].block as u32),
-        Anchor::Rigid { body, .. } => model.bodies[body.index()].block.map(|b| b as u32),
-        _ => None,
-    }
+    model.block_of(anchor).map(|b| b as u32)
 }
 
 /// All springs, rods and sheets of a model.
@@ -140,21 +134,20 @@ impl Slender {
     /// step also what prescribed ends do within it.
     pub fn add_to(
         &mut self,
-        model: &Model,
-        state: &State,
+        kin: Kinematics<'_>,
         w: Weights,
-        driven: Option<(&State, f64)>,
+        driven: Option<(Kinematics<'_>, f64)>,
         a: &mut BlockMat,
         b: &mut [f64],
     ) {
-        let step = Step::new(model, state, w, driven);
+        let step = Step::new(kin, w, driven);
         springs::add_to(&step, a, b);
         rods::add_to(&step, a, b);
         self.sheets.add_to(&step, a, b);
     }
 
     /// Elastic energy [J].
-    pub fn energy(model: &Model, state: &State) -> f64 {
-        springs::energy(model, state) + rods::energy(model, state) + sheets::energy(model, state)
+    pub fn energy(kin: Kinematics<'_>) -> f64 {
+        springs::energy(kin) + rods::energy(kin) + sheets::energy(kin)
     }
 }

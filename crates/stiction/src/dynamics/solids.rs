@@ -1,12 +1,12 @@
 //! Deformable solids in the equations of motion: `A += (α_v/α_a) D + (α_q/α_a) K`, `b += f/α_a`.
 
-use super::columns::{Columns, add_stiffness};
 use super::slender::block_of;
-use crate::coords::{Anchor, State};
-use crate::elastic::{self, TetAssembly};
+use crate::coords::{self, Anchor};
+use crate::elastic::{self, ElementScratch};
 use crate::integrate::Weights;
+use crate::kinematics::Kinematics;
 use crate::linalg::{BlockMat, Mat3, Vec3};
-use crate::scene::{Model, ModelSolid};
+use crate::model::{Model, ModelSolid};
 
 /// Buffers of all solids of a model, and where their blocks go.
 #[derive(Default)]
@@ -15,11 +15,11 @@ pub struct Solids {
 }
 
 struct Part {
-    elements: TetAssembly,
+    scratch: ElementScratch,
     x: Vec<Vec3>,
     /// Mean velocity over the step of vertices that move as prescribed [m/s].
     driven: Vec<Vec3>,
-    columns: Vec<Columns>,
+    columns: Vec<Option<coords::Part>>,
     forces: Vec<Vec3>,
     blocks: Vec<Mat3>,
     /// Entries (i, j) and (j, i) of the matrix for each pair of free nodes; `NONE` for other pairs.
@@ -81,12 +81,12 @@ impl Solids {
             Part {
                 x: vec![Vec3::ZERO; n],
                 driven: vec![Vec3::ZERO; n],
-                columns: vec![Columns::None; n],
+                columns: vec![None; n],
                 forces: vec![Vec3::ZERO; n],
                 blocks: vec![Mat3::ZERO; s.elements.pairs().len()],
                 entries: entries.collect(),
                 mass: s.elements.consistent_masses(),
-                elements: s.elements.clone(),
+                scratch: ElementScratch::default(),
             }
         };
         Solids { parts: model.solids.iter().map(part).collect() }
@@ -101,25 +101,29 @@ impl Solids {
     /// the length of the step also what prescribed vertices do within it.
     pub fn add_to(
         &mut self,
-        model: &Model,
-        state: &State,
+        kin: Kinematics<'_>,
         w: Weights,
-        driven: Option<(&State, f64)>,
+        driven: Option<(Kinematics<'_>, f64)>,
         a: &mut BlockMat,
         b: &mut [f64],
     ) {
-        let weights = elastic::Weights { stiffness: w.q / w.a, damping: w.v / w.a };
+        let Kinematics { model, state, .. } = kin;
+        let stiffer = if crate::mutant::on("stiffer") { 1.1 } else { 1.0 };
+        let weights = elastic::Weights { stiffness: stiffer * w.q / w.a, damping: w.v / w.a };
         for (part, solid) in self.parts.iter_mut().zip(&model.solids) {
-            part.place(model, solid, state, driven);
+            part.place(kin, solid, driven);
             for (inflation, tets) in &solid.inflations {
                 let pressure = inflation.at(state.t);
                 for &t in tets {
-                    part.elements.set_pressure(t as usize, pressure);
+                    part.scratch.set_pressure(t as usize, pressure);
                 }
             }
-            let kind = part.elements.default_hessian();
-            part.elements.assemble(&part.x, weights, kind, &mut part.forces, &mut part.blocks);
-            let mass_damping = part.elements.damping().mass * weights.damping;
+            let elements = &solid.elements;
+            let kind = elements.default_hessian();
+            let Part { x, scratch, forces, blocks, .. } = part;
+            elements.assemble(x, weights, kind, scratch, forces, blocks);
+            let half = if crate::mutant::on("half-mass-damping") { 0.5 } else { 1.0 };
+            let mass_damping = half * elements.damping().mass * weights.damping;
             if mass_damping > 0.0 {
                 for n in &model.nodes[solid.nodes.clone()] {
                     let block = a.diagonal_block_mut(n.block);
@@ -129,9 +133,9 @@ impl Solids {
                 }
             }
             for (c, f) in part.columns.iter().zip(&part.forces) {
-                c.add_force(*f / w.a, b);
+                add_force(c, *f / w.a, b);
             }
-            for (k, &(v, u)) in part.elements.pairs().iter().enumerate() {
+            for (k, &(v, u)) in elements.pairs().iter().enumerate() {
                 let block = &part.blocks[k];
                 let [e, t] = part.entries[k];
                 if e != NONE {
@@ -142,25 +146,29 @@ impl Solids {
                     continue;
                 }
                 let (cv, cu) = (part.columns[v as usize], part.columns[u as usize]);
-                add_stiffness(a, &cv, &cu, block);
+                couple(a, &cv, &cu, block);
                 // Stiffness and damping feel how prescribed vertices move within the step.
-                cv.add_force(-(*block * part.driven[u as usize]), b);
+                add_force(&cv, -(*block * part.driven[u as usize]), b);
                 if v != u {
-                    add_stiffness(a, &cu, &cv, &block.transpose());
-                    cu.add_force(-(block.transpose() * part.driven[v as usize]), b);
+                    couple(a, &cu, &cv, &block.transpose());
+                    add_force(&cu, -(block.transpose() * part.driven[v as usize]), b);
                 }
             }
         }
     }
 
-    /// Elastic energy [J].
-    pub fn energy(&mut self, model: &Model, state: &State) -> f64 {
+    /// Elastic energy of all solids of a model, with the work of their pressures at that time [J].
+    pub fn energy(kin: Kinematics<'_>) -> f64 {
         let mut sum = 0.0;
-        for (part, solid) in self.parts.iter_mut().zip(&model.solids) {
-            for (x, anchor) in part.x.iter_mut().zip(&solid.vertices) {
-                *x = anchor.position(model, state);
+        for solid in &kin.model.solids {
+            // Sheets have vertices, but no elements here.
+            let vertices = solid.vertices.iter().take(solid.elements.vertices());
+            let x: Vec<Vec3> = vertices.map(|a| kin.position(a)).collect();
+            let mut pressures = vec![0.0; solid.tets.len()];
+            for (inflation, tets) in &solid.inflations {
+                tets.iter().for_each(|t| pressures[*t as usize] = inflation.at(kin.state.t));
             }
-            sum += part.elements.energy(&part.x);
+            sum += solid.elements.energy(&x, &pressures);
         }
         sum
     }
@@ -168,7 +176,7 @@ impl Solids {
     /// Replaces the lumped masses of solids with consistent mass in `m` by their mass matrices.
     pub fn add_consistent_mass(&self, model: &Model, m: &mut BlockMat) {
         for (part, solid) in self.parts.iter().zip(&model.solids).filter(|(_, s)| s.consistent_mass) {
-            for (&(v, u), &mass) in part.elements.pairs().iter().zip(&part.mass) {
+            for (&(v, u), &mass) in solid.elements.pairs().iter().zip(&part.mass) {
                 let (Some(i), Some(j)) = (node(model, solid, v), node(model, solid, u)) else { continue };
                 for (i, j) in [(i, j), (j, i)] {
                     let block = m.block_mut(i as usize, j as usize).expect("the pattern holds every pair");
@@ -181,12 +189,25 @@ impl Solids {
 
 impl Part {
     /// Where the vertices are and how they will move.
-    fn place(&mut self, model: &Model, solid: &ModelSolid, state: &State, driven: Option<(&State, f64)>) {
+    fn place(&mut self, kin: Kinematics<'_>, solid: &ModelSolid, driven: Option<(Kinematics<'_>, f64)>) {
         for (i, anchor) in solid.vertices.iter().take(self.x.len()).enumerate() {
-            self.x[i] = anchor.position(model, state);
-            self.columns[i] = Columns::of(model, state, anchor);
-            self.driven[i] = driven.map_or(Vec3::ZERO, |(start, h)| anchor.driven_velocity(model, start, h));
+            self.x[i] = kin.position(anchor);
+            self.columns[i] = kin.part(anchor);
+            self.driven[i] = driven.map_or(Vec3::ZERO, |(start, h)| start.prescribed_velocity(anchor, h));
         }
+    }
+}
+
+fn add_force(part: &Option<coords::Part>, f: Vec3, b: &mut [f64]) {
+    if let Some(part) = part {
+        part.add_force(f, b);
+    }
+}
+
+/// Adds the stiffness between two vertices that dofs move.
+fn couple(a: &mut BlockMat, one: &Option<coords::Part>, two: &Option<coords::Part>, k: &Mat3) {
+    if let (Some(one), Some(two)) = (one, two) {
+        coords::add_stiffness(a, one, two, k);
     }
 }
 

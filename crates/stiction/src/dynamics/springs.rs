@@ -1,11 +1,11 @@
 //! Springs, dampers and ropes in the equations of motion.
 
-use super::columns::{Columns, add_stiffness};
 use super::slender::{Step, add_turning, block_of};
-use crate::coords::{Anchor, State};
+use crate::coords::{Part, add_stiffness};
 use crate::elastic::{HessianKind, turning_stiffness};
+use crate::kinematics::Kinematics;
 use crate::linalg::{BlockMat, Vec3};
-use crate::scene::{Model, ModelSpring};
+use crate::model::{Model, ModelSpring};
 
 /// Pairs of blocks that springs couple.
 pub(super) fn pattern(model: &Model, pairs: &mut Vec<(u32, u32)>) {
@@ -16,13 +16,13 @@ pub(super) fn pattern(model: &Model, pairs: &mut Vec<(u32, u32)>) {
 }
 
 /// Energy of all springs [J].
-pub(super) fn energy(model: &Model, state: &State) -> f64 {
-    model.springs.iter().map(|s| s.spring.energy(s.span(model, state))).sum()
+pub(super) fn energy(kin: Kinematics<'_>) -> f64 {
+    kin.model.springs.iter().map(|s| s.spring.energy(kin.span(s))).sum()
 }
 
 /// Adds stiffness and damping to `a`, and the impulse of the forces to `b`.
 pub(super) fn add_to(step: &Step, a: &mut BlockMat, b: &mut [f64]) {
-    for s in &step.model.springs {
+    for s in &step.kin.model.springs {
         add_spring(step, s, a, b);
     }
 }
@@ -32,7 +32,7 @@ fn add_spring(step: &Step, s: &ModelSpring, a: &mut BlockMat, b: &mut [f64]) {
         let end = |k: usize, sign: f64| s.ends[k].iter().map(move |(anchor, w)| (anchor, sign * w));
         end(0, -1.0).chain(end(1, 1.0))
     };
-    let d = s.span(step.model, step.state);
+    let d = step.kin.span(s);
     let pull = s.spring.gradient(d);
     let line = s.spring.hessian(d, HessianKind::GaussNewton);
     let across = s.spring.hessian(d, HessianKind::Projected) - line;
@@ -41,17 +41,18 @@ fn add_spring(step: &Step, s: &ModelSpring, a: &mut BlockMat, b: &mut [f64]) {
     let block = (line + across * share) * step.stiffness + s.spring.damper(d) * step.damping;
     let driven: Vec3 = parts().map(|(anchor, w)| w * step.driven(anchor)).sum();
     let push = -(pull * step.impulse + block * driven);
-    let columns = |anchor: &Anchor| Columns::of(step.model, step.state, anchor);
     for (p, wp) in parts() {
-        let cp = columns(p);
-        cp.add_force(push * wp, b);
+        let Some(part) = step.kin.part(p) else { continue };
+        part.add_force(push * wp, b);
         for (q, wq) in parts() {
-            add_stiffness(a, &cp, &columns(q), &(block * (wp * wq)));
+            if let Some(other) = step.kin.part(q) {
+                add_stiffness(a, &part, &other, &(block * (wp * wq)));
+            }
         }
-        if let Columns::Rigid { arm, .. } = cp {
+        if let Part::Rigid { arm, .. } = part {
             let turning = turning_stiffness(pull * -wp, arm);
             let ratio = (wp * pull).length() * arm.length() / step.turning_inertia(p, arm);
-            add_turning(a, &cp, &(turning * (step.stiffness * step.share(ratio))));
+            add_turning(a, &part, &(turning * (step.stiffness * step.share(ratio))));
         }
     }
 }

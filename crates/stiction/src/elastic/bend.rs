@@ -58,7 +58,7 @@ impl Bend {
 mod tests {
     use super::super::ladder::taylor_slope;
     use super::*;
-    use crate::coords::rotation;
+    use crate::linalg::rotation;
 
     #[test]
     fn energy_gradient_and_hessian_are_derivatives_of_each_other() {

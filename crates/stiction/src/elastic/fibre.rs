@@ -14,7 +14,7 @@ use crate::linalg::{Mat3, Vec3};
 pub struct Fibre {
     /// The tet it runs through.
     pub tet: u32,
-    /// Direction in the rest shape; made a unit vector by [`TetAssembly::with_fibres`](super::TetAssembly::with_fibres).
+    /// Direction in the rest shape; made a unit vector by [`Elements::with_fibres`](super::Elements::with_fibres).
     pub direction: Vec3,
     /// k [Pa], zero or positive.
     pub stiffness: f64,

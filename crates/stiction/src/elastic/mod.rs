@@ -9,7 +9,7 @@
 //! | fibres: stiffening layers and muscles | [`Fibre`] |
 //! | one tetrahedron: energy, force, stiffness, viscosity, mass | [`Tet`] |
 //! | compliance rows for multiplier methods | [`Rows`] |
-//! | forces and matrix blocks of a whole mesh | [`TetAssembly`] |
+//! | forces and matrix blocks of a whole mesh | [`Elements`] and [`ElementScratch`], as a pair [`TetAssembly`] |
 //! | springs and ropes | [`Spring`] |
 //! | rods: stretch, shear, bend and twist | [`RodElement`] |
 //! | bending of sheets | [`Bend`] |
@@ -41,6 +41,7 @@
 mod assembly;
 mod bend;
 mod damping;
+mod elements;
 mod error;
 mod fibre;
 mod geometric;
@@ -58,9 +59,10 @@ mod stretch;
 pub mod svd;
 mod tet;
 
-pub use assembly::{TetAssembly, Weights};
+pub use assembly::TetAssembly;
 pub use bend::Bend;
 pub use damping::Damping;
+pub use elements::{ElementScratch, Elements, Weights};
 pub use error::ElasticError;
 pub use fibre::Fibre;
 pub use geometric::turning_stiffness;

@@ -8,7 +8,7 @@
 use super::HessianKind;
 use super::geometric::turning_stiffness;
 use super::principal::outer;
-use crate::coords::rotation;
+use crate::linalg::rotation;
 use crate::linalg::{Mat3, Quat, Vec3, skew};
 
 /// A round section and what it is made of.

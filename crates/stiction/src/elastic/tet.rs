@@ -64,7 +64,8 @@ impl Tet {
 
     /// Entry (a, b) of the consistent mass matrix, times the identity: ρV/10 on the diagonal, ρV/20 off it [kg].
     pub fn consistent_mass(&self, density: f64, a: usize, b: usize) -> f64 {
-        density * self.volume * if a == b { 0.1 } else { 0.05 }
+        let (same, other) = if crate::mutant::on("mass-split") { (0.13, 0.04) } else { (0.1, 0.05) };
+        density * self.volume * if a == b { same } else { other }
     }
 
     /// Matrix Dₐᵦ of the viscous force −D v of Green's strain rate Ė = (FᵀḞ + ḞᵀF)/2, P = η F Ė (ADD (19) in the

@@ -1,9 +1,9 @@
-//! Block-CSR matrix over the partition of a [`Layout`](crate::coords::Layout).
+//! Block-CSR matrix over a partition of the unknowns in blocks of any width.
 //!
 //! Both triangles are stored, so a product is one pass over rows (any number of threads gives the same
 //! bits) and the same type serves symmetric and unsymmetric matrices.
 
-use crate::coords::Layout;
+use std::sync::{Arc, LazyLock};
 
 /// Block rows of a product that one thread takes at least.
 const SHARED_ROWS: usize = 1024;
@@ -11,8 +11,9 @@ const SHARED_ROWS: usize = 1024;
 /// A square matrix of the velocity space in blocks; block (i, j) is `nv_i × nv_j`, row-major.
 ///
 /// Invariants: columns of a row ascend, the diagonal block is always present, and the pattern is symmetric.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct BlockMat {
+    pattern: Arc<BlockPattern>,
     dof: Vec<u32>,
     width: Vec<u32>,
     row_start: Vec<u32>,
@@ -22,22 +23,50 @@ pub struct BlockMat {
     diagonal: Vec<u32>,
 }
 
+/// Stands for the blocks that a [`BlockMat`] and its copies store. They never change: what was found out about them holds as long
+/// as [`BlockMat::shares`] says so.
+#[derive(Debug, Default)]
+pub struct BlockPattern(());
+
+/// No rows; asks for no memory.
+impl Default for BlockMat {
+    fn default() -> BlockMat {
+        static NONE: LazyLock<Arc<BlockPattern>> = LazyLock::new(Arc::default);
+        BlockMat {
+            pattern: Arc::clone(&NONE),
+            dof: Vec::new(),
+            width: Vec::new(),
+            row_start: Vec::new(),
+            col: Vec::new(),
+            value_start: Vec::new(),
+            values: Vec::new(),
+            diagonal: Vec::new(),
+        }
+    }
+}
+
 impl BlockMat {
-    /// A zero matrix with diagonal blocks only: rigid bodies and free particles.
-    pub fn block_diagonal(layout: &Layout) -> BlockMat {
-        BlockMat::with_pattern(layout, &[])
+    /// A zero matrix with diagonal blocks of these widths only: rigid bodies and free particles.
+    pub fn block_diagonal(widths: &[u32]) -> BlockMat {
+        BlockMat::with_pattern(widths, &[])
     }
 
     /// A zero matrix whose pattern is the diagonal plus the given block pairs (either order, repeats allowed).
-    pub fn with_pattern(layout: &Layout, pairs: &[(u32, u32)]) -> BlockMat {
-        let n = layout.blocks().len();
+    pub fn with_pattern(widths: &[u32], pairs: &[(u32, u32)]) -> BlockMat {
+        let n = widths.len();
         let mut entries: Vec<(u32, u32)> = (0..n as u32).map(|i| (i, i)).collect();
         entries.extend(pairs.iter().flat_map(|&(i, j)| [(i, j), (j, i)]));
         entries.sort_unstable();
         entries.dedup();
-        let mut m = BlockMat { row_start: vec![0], value_start: vec![0], ..BlockMat::default() };
-        m.dof = layout.blocks().iter().map(|b| b.v as u32).collect();
-        m.width = layout.blocks().iter().map(|b| b.nv as u32).collect();
+        let pattern = Arc::new(BlockPattern(()));
+        let mut m = BlockMat { pattern, row_start: vec![0], value_start: vec![0], ..BlockMat::default() };
+        let firsts = widths.iter().scan(0, |next, w| {
+            let first = *next;
+            *next += w;
+            Some(first)
+        });
+        m.dof = firsts.collect();
+        m.width = widths.to_vec();
         let mut at = 0;
         for i in 0..n as u32 {
             while at < entries.len() && entries[at].0 == i {
@@ -54,6 +83,16 @@ impl BlockMat {
         }
         m.values = vec![0.0; *m.value_start.last().unwrap_or(&0) as usize];
         m
+    }
+
+    /// Stands for the pattern, which copies share.
+    pub fn pattern(&self) -> &Arc<BlockPattern> {
+        &self.pattern
+    }
+
+    /// True where the pattern is this one, and not only one like it.
+    pub fn shares(&self, pattern: Option<&Arc<BlockPattern>>) -> bool {
+        pattern.is_some_and(|p| Arc::ptr_eq(p, &self.pattern))
     }
 
     /// Number of block rows.
@@ -111,7 +150,8 @@ impl BlockMat {
 
     /// True when both store the same blocks.
     pub fn has_pattern_of(&self, other: &BlockMat) -> bool {
-        self.width == other.width && self.row_start == other.row_start && self.col == other.col
+        self.shares(Some(&other.pattern))
+            || self.width == other.width && self.row_start == other.row_start && self.col == other.col
     }
 
     /// Sets the matrix to one of a smaller pattern.
@@ -266,6 +306,7 @@ impl BlockMat {
 mod tests {
     use super::*;
     use crate::coords::BlockKind;
+    use crate::coords::Layout;
 
     /// A body and two particles; the body is coupled to the second particle.
     fn mixed() -> BlockMat {
@@ -273,7 +314,7 @@ mod tests {
         for kind in [BlockKind::Rigid, BlockKind::Node, BlockKind::Node] {
             layout.push(kind);
         }
-        BlockMat::with_pattern(&layout, &[(2, 0), (0, 2), (2, 0)])
+        BlockMat::with_pattern(&layout.widths(), &[(2, 0), (0, 2), (2, 0)])
     }
 
     #[test]
@@ -292,8 +333,8 @@ mod tests {
         let mut layout = Layout::new();
         layout.push(BlockKind::Rigid);
         layout.push(BlockKind::Node);
-        assert!(BlockMat::block_diagonal(&layout).is_block_diagonal());
-        assert!(!BlockMat::with_pattern(&layout, &[(1, 0)]).is_block_diagonal());
+        assert!(BlockMat::block_diagonal(&layout.widths()).is_block_diagonal());
+        assert!(!BlockMat::with_pattern(&layout.widths(), &[(1, 0)]).is_block_diagonal());
         assert!(!mixed().is_block_diagonal());
         assert!(mixed().block_mut(0, 1).is_none() && mixed().block_mut(0, 2).is_some());
     }
@@ -306,7 +347,7 @@ mod tests {
             layout.push(if k % 100 == 7 { BlockKind::Rigid } else { BlockKind::Node });
         });
         let pairs: Vec<(u32, u32)> = (1..n).map(|k| (k, k - 1)).collect();
-        let mut m = BlockMat::with_pattern(&layout, &pairs);
+        let mut m = BlockMat::with_pattern(&layout.widths(), &pairs);
         for (k, value) in m.values.iter_mut().enumerate() {
             *value = ((k * 7919) % 1000) as f64 * 1e-3 - 0.4;
         }

@@ -11,6 +11,18 @@ pub struct SymBsr {
     /// Blocks, and an unused one: the last row of a block is read as four numbers.
     upper: Vec<[f64; 9]>,
     diagonal: Vec<[f64; 9]>,
+    cut: Cut,
+}
+
+/// How products are cut into pieces of rows: `PIECES` where that pays, else one.
+#[derive(Clone, Debug, Default)]
+struct Cut {
+    /// First row of each piece, and the number of rows.
+    first: Vec<usize>,
+    /// Blocks that give to rows of later pieces, sorted by these rows, then by their own: block, own row, that row.
+    crossing: Vec<[u32; 3]>,
+    /// Where those that give to each piece begin.
+    start: Vec<usize>,
 }
 
 impl SymBsr {
@@ -29,6 +41,41 @@ impl SymBsr {
         self.upper.resize(self.col.len() + 1, [0.0; 9]);
         self.diagonal.clear();
         self.diagonal.resize(n, [0.0; 9]);
+        self.cut_rows();
+    }
+
+    /// Cuts the rows into pieces of about equal numbers of blocks.
+    fn cut_rows(&mut self) {
+        let n = self.rows();
+        let Cut { first, crossing, start } = &mut self.cut;
+        first.clear();
+        crossing.clear();
+        start.clear();
+        if n < SHARED_ROWS {
+            return;
+        }
+        let all = self.col.len() + n;
+        let before = |row: usize| (self.row_start[row] as usize + row) * PIECES;
+        let mut row = 0;
+        for k in 0..PIECES {
+            while row < n && before(row) < k * all {
+                row += 1;
+            }
+            first.push(row);
+        }
+        first.push(n);
+        for k in 0..PIECES {
+            for i in first[k]..first[k + 1] {
+                for e in self.row_start[i]..self.row_start[i + 1] {
+                    let j = self.col[e as usize];
+                    if j as usize >= first[k + 1] {
+                        crossing.push([e, i as u32, j]);
+                    }
+                }
+            }
+        }
+        crossing.sort_unstable_by_key(|&[_, i, j]| (j, i));
+        start.extend(first.iter().map(|&row| crossing.partition_point(|c| (c[2] as usize) < row)));
     }
 
     /// Number of block rows.
@@ -67,9 +114,77 @@ impl SymBsr {
         let n = self.rows();
         let (x, _) = x.as_chunks::<3>();
         let (y, _) = y.as_chunks_mut::<3>();
-        self.mul_rows((0, n), &x[..n], &mut y[..n], &mut []);
+        self.mul_rows((0, n), &x[..n], &mut y[..n], &mut [], 0);
+    }
+
+    /// y = A x with the bits of [`mul`](SymBsr::mul), on several threads where rows are many: what a piece of rows gives to later
+    /// ones is found first, and each row sums all that it gets in the same order.
+    pub fn mul_parallel(&self, x: &[f64], y: &mut [f64], gives: &mut Gives) {
+        let Cut { first, crossing, start } = &self.cut;
+        if first.is_empty() || rayon::current_num_threads() < 2 {
+            self.mul(x, y);
+            return;
+        }
+        let n = self.rows();
+        let (x, _) = x.as_chunks::<3>();
+        let (y, _) = y.as_chunks_mut::<3>();
+        let (x, mut rest) = (&x[..n], &mut y[..n]);
+        gives.0.resize(crossing.len(), [0.0; 3]);
+        let share = crossing.len().div_ceil(PIECES).max(1);
+        let gives = &mut gives.0[..];
+        gives.par_chunks_mut(share).zip(crossing.par_chunks(share)).for_each(|(gives, crossing)| {
+            self.give(crossing, x, gives);
+        });
+        let mut own: [&mut [[f64; 3]]; PIECES] = Default::default();
+        for (k, own) in own.iter_mut().enumerate() {
+            (*own, rest) = rest.split_at_mut(first[k + 1] - first[k]);
+        }
+        own.par_iter_mut().enumerate().for_each(|(k, y)| {
+            y.fill([0.0; 3]);
+            for (give, &[_, _, j]) in gives[start[k]..start[k + 1]].iter().zip(&crossing[start[k]..]) {
+                let y = &mut y[j as usize - first[k]];
+                for c in 0..3 {
+                    y[c] += give[c];
+                }
+            }
+            let clean = y.len();
+            self.mul_rows((first[k], first[k + 1]), x, y, &mut [], clean);
+        });
+    }
+
+    /// What these blocks give.
+    fn give(&self, crossing: &[[u32; 3]], x: &[[f64; 3]], gives: &mut [[f64; 3]]) {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+            // SAFETY: the processor has AVX2 and FMA.
+            unsafe { self.give_fused(crossing, x, gives) };
+            return;
+        }
+        self.give_each(crossing, x, gives);
+    }
+
+    /// The same with instructions that multiply and add; same bits.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    fn give_fused(&self, crossing: &[[u32; 3]], x: &[[f64; 3]], gives: &mut [[f64; 3]]) {
+        self.give_each(crossing, x, gives);
+    }
+
+    #[inline(always)]
+    fn give_each(&self, crossing: &[[u32; 3]], x: &[[f64; 3]], gives: &mut [[f64; 3]]) {
+        for (&[e, i, _], give) in crossing.iter().zip(gives) {
+            let (m, xi) = (&self.upper[e as usize], &x[i as usize]);
+            *give = std::array::from_fn(|c| m[6 + c].mul_add(xi[2], m[3 + c].mul_add(xi[1], m[c] * xi[0])));
+        }
     }
 }
+
+/// Products of fewer rows are done by the calling thread.
+const SHARED_ROWS: usize = 2000;
+
+/// Buffer of [`SymBsr::mul_parallel`].
+#[derive(Clone, Debug, Default)]
+pub struct Gives(Vec<[f64; 3]>);
 
 /// Pieces that a product is cut into. Always the same number, so that the sums, and the bits, do not depend on threads.
 const PIECES: usize = 8;
@@ -100,7 +215,7 @@ impl SymBsr {
             (*own, rest) = rest.split_at_mut(first[k + 1] - first[k]);
         }
         own.par_iter_mut().zip(tail.par_iter_mut()).enumerate().for_each(|(k, (own, tail))| {
-            self.mul_rows((first[k], first[k + 1]), x, own, tail);
+            self.mul_rows((first[k], first[k + 1]), x, own, tail, 0);
         });
         for (k, tail) in tail.iter().enumerate() {
             for (y, t) in y[first[k + 1]..].iter_mut().zip(tail) {
@@ -134,22 +249,23 @@ impl SymBsr {
     }
 
     /// Rows `first..last` of the product into `y`, and what they give to later rows into `tail`, which begins at `last`.
-    /// Both are overwritten.
+    /// Both are overwritten, but the first `clean` rows of `y`, to which is added. What has no place in `tail` is left out.
     fn mul_rows(
         &self,
         (first, last): (usize, usize),
         x: &[[f64; 3]],
         y: &mut [[f64; 3]],
         tail: &mut [[f64; 3]],
+        mut clean: usize,
     ) {
         tail.fill([0.0; 3]);
+        let mut none = [0.0; 3];
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
             // SAFETY: the processor has AVX2 and FMA.
-            unsafe { self.mul_rows_avx2((first, last), x, y, tail) };
+            unsafe { self.mul_rows_avx2((first, last), x, y, tail, clean) };
             return;
         }
-        let mut clean = 0;
         for i in first..last {
             self.clear((first, last), i, y, &mut clean);
             let xi = x[i];
@@ -159,7 +275,8 @@ impl SymBsr {
             for (&j, m) in self.col[range.clone()].iter().zip(&self.upper[range]) {
                 let j = j as usize;
                 let xj = &x[j];
-                let yj = if j < last { &mut y[j - first] } else { &mut tail[j - last] };
+                let yj =
+                    if j < last { &mut y[j - first] } else { tail.get_mut(j - last).unwrap_or(&mut none) };
                 for r in 0..3 {
                     for c in 0..3 {
                         s[r][c] = m[3 * r + c].mul_add(xj[c], s[r][c]);
@@ -204,13 +321,14 @@ impl SymBsr {
         x: &[[f64; 3]],
         y: &mut [[f64; 3]],
         tail: &mut [[f64; 3]],
+        mut clean: usize,
     ) {
         use std::arch::x86_64::*;
         /// Blocks are asked for so many bytes before they are used: several streams at once keep the processor from
         /// foreseeing this one.
         const AHEAD: usize = 2560;
         let (blocks, flat) = (self.upper.as_flattened().as_ptr(), x.as_flattened().as_ptr());
-        let mut clean = 0;
+        let mut none = [0.0; 3];
         for i in first..last {
             self.clear((first, last), i, y, &mut clean);
             let xi = x[i];
@@ -220,7 +338,8 @@ impl SymBsr {
             for (e, &j) in range.clone().zip(&self.col[range]) {
                 let j = j as usize;
                 assert!(0 < j && j < x.len());
-                let yj = if j < last { &mut y[j - first] } else { &mut tail[j - last] };
+                let yj =
+                    if j < last { &mut y[j - first] } else { tail.get_mut(j - last).unwrap_or(&mut none) };
                 // SAFETY: four numbers from places 0, 3 and 6 of a block, which another follows; the last number of x_{j−1} and
                 // the three of x_j. Asking for memory touches nothing.
                 let (r, xj) = unsafe {
@@ -293,6 +412,39 @@ mod tests {
         assert!(one.iter().zip(&plain).all(|(a, b)| (a - b).abs() < 1e-12), "and is the product");
     }
 
+    #[test]
+    fn parallel_products_have_the_bits_of_one_thread() {
+        // Enough rows to be cut, of random reach, some of them across several pieces.
+        let n = SHARED_ROWS + 123;
+        let near = |i: usize, j: usize| {
+            let (low, high) = (i.min(j), i.max(j));
+            high - low <= 2 || (high - low) % 397 == 5 && (low + high) % 3 == 0
+        };
+        let (mut start, mut col) = (vec![0], Vec::new());
+        for i in 0..n {
+            col.extend((0..n).filter(|&j| near(i, j)).map(|j| j as u32));
+            start.push(col.len() as u32);
+        }
+        let mut a = SymBsr::default();
+        a.set_pattern(&start, &col);
+        for i in 0..n {
+            *a.diagonal_mut(i) = std::array::from_fn(|e| ((i * 9 + e) as f64).cos());
+        }
+        for (k, m) in a.upper_mut().iter_mut().enumerate() {
+            *m = std::array::from_fn(|e| ((k * 9 + e) as f64).sin());
+        }
+        let x: Vec<f64> = (0..3 * n).map(|i| (i as f64 * 0.7).cos()).collect();
+        let mut plain = vec![f64::NAN; 3 * n];
+        a.mul(&x, &mut plain);
+        assert!(a.cut.crossing.len() > 100, "pieces give to each other");
+        for threads in [1, 2, 5] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a small pool");
+            let (mut y, mut gives) = (vec![f64::NAN; 3 * n], Gives::default());
+            pool.install(|| a.mul_parallel(&x, &mut y, &mut gives));
+            assert!(y.iter().zip(&plain).all(|(a, b)| a.to_bits() == b.to_bits()), "{threads} threads");
+        }
+    }
+
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn four_lanes_give_the_same_bits() {
@@ -327,7 +479,7 @@ mod tests {
             a.end_row(i, &x[i], &s, &mut expected[i]);
         }
         let mut y = [[f64::NAN; 3]; 3];
-        a.mul_rows((0, 3), &x, &mut y, &mut []);
+        a.mul_rows((0, 3), &x, &mut y, &mut [], 0);
         assert_eq!(y, expected);
     }
 

@@ -3,7 +3,7 @@
 //! The matrix comes row by row, so what is factored is its transpose by columns. Rows are equilibrated first,
 //! because penalties and inertias differ by many decades. One thread, so that any number of threads gives the same bits.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
+use super::scratch::Scratch;
 use faer::linalg::lu::partial_pivoting::{factor as dense_factor, solve as dense_solve};
 use faer::perm::PermRef;
 use faer::sparse::linalg::lu::{LuRef, NumericLu, SymbolicLu, factorize_symbolic_lu};
@@ -28,6 +28,7 @@ pub struct GeneralLu {
     numeric: NumericLu<usize, f64>,
     numeric_rows: usize,
     check: Vec<f64>,
+    memory: Scratch,
 }
 
 impl GeneralLu {
@@ -85,7 +86,7 @@ impl GeneralLu {
     }
 
     /// Overwrites `x` with M⁻¹ x.
-    pub fn solve(&self, x: &mut [f64]) {
+    pub fn solve(&mut self, x: &mut [f64]) {
         let n = self.rows();
         for (x, s) in x.iter_mut().zip(&self.row_scale) {
             *x *= s;
@@ -94,8 +95,7 @@ impl GeneralLu {
         if n <= DENSE_ROWS {
             let lu = MatRef::from_column_major_slice(&self.dense, n, n);
             let perm = PermRef::new_checked(&self.perm, &self.perm_inverse, n);
-            let mut memory =
-                MemBuffer::new(dense_solve::solve_transpose_in_place_scratch::<usize, f64>(n, 1, Par::Seq));
+            let need = dense_solve::solve_transpose_in_place_scratch::<usize, f64>(n, 1, Par::Seq);
             dense_solve::solve_transpose_in_place_with_conj(
                 lu,
                 lu,
@@ -103,15 +103,15 @@ impl GeneralLu {
                 Conj::No,
                 rhs,
                 Par::Seq,
-                MemStack::new(&mut memory),
+                self.memory.at_least(need),
             );
         } else if let Some(symbolic) = &self.symbolic {
-            let mut memory = MemBuffer::new(symbolic.solve_transpose_in_place_scratch::<f64>(1, Par::Seq));
+            let need = symbolic.solve_transpose_in_place_scratch::<f64>(1, Par::Seq);
             LuRef::new_unchecked(symbolic, &self.numeric).solve_transpose_in_place_with_conj(
                 Conj::No,
                 rhs,
                 Par::Seq,
-                MemStack::new(&mut memory),
+                self.memory.at_least(need),
             );
         }
     }
@@ -126,18 +126,13 @@ impl GeneralLu {
         }
         self.perm.resize(n, 0);
         self.perm_inverse.resize(n, 0);
-        let mut memory = MemBuffer::new(dense_factor::lu_in_place_scratch::<usize, f64>(
-            n,
-            n,
-            Par::Seq,
-            Default::default(),
-        ));
+        let need = dense_factor::lu_in_place_scratch::<usize, f64>(n, n, Par::Seq, Default::default());
         dense_factor::lu_in_place(
             MatMut::from_column_major_slice_mut(&mut self.dense, n, n),
             &mut self.perm,
             &mut self.perm_inverse,
             Par::Seq,
-            MemStack::new(&mut memory),
+            self.memory.at_least(need),
             Default::default(),
         );
         true
@@ -154,14 +149,13 @@ impl GeneralLu {
             self.numeric = NumericLu::default();
             self.numeric_rows = n;
         }
-        let mut memory =
-            MemBuffer::new(symbolic.factorize_numeric_lu_scratch::<f64>(Par::Seq, Default::default()));
+        let need = symbolic.factorize_numeric_lu_scratch::<f64>(Par::Seq, Default::default());
         symbolic
             .factorize_numeric_lu(
                 &mut self.numeric,
                 SparseColMatRef::new(pattern, &self.values),
                 Par::Seq,
-                MemStack::new(&mut memory),
+                self.memory.at_least(need),
                 Default::default(),
             )
             .is_ok()

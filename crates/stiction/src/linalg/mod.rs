@@ -1,5 +1,6 @@
 //! Small dense types and the block-sparse matrix of the velocity space.
 
+pub(crate) mod ascending;
 pub(crate) mod block_lu;
 mod block_mat;
 mod bsr;
@@ -12,6 +13,9 @@ pub mod krylov;
 pub(crate) mod lanes;
 pub mod near_symmetric;
 pub mod real;
+mod rng;
+pub mod rotation;
+mod scratch;
 mod sparse_cholesky;
 mod sparse_direct;
 mod sparse_lu;
@@ -21,13 +25,14 @@ pub mod sweep32;
 mod wide;
 
 pub use block_lu::BlockLu;
-pub use block_mat::BlockMat;
-pub use bsr::{Pieces, SymBsr};
+pub use block_mat::{BlockMat, BlockPattern};
+pub use bsr::{Gives, Pieces, SymBsr};
 pub use cholesky::Cholesky;
 pub use dense_lu::DenseLu;
 pub use general_lu::GeneralLu;
 pub use near_symmetric::NearSymmetric;
 pub use real::Real;
+pub use rng::Rng;
 pub use sparse_cholesky::SparseCholesky;
 pub use sparse_direct::{DirectKind, SparseDirect};
 pub use sparse_lu::SparseLu;

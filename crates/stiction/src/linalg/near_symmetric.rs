@@ -205,7 +205,7 @@ mod tests {
             layout.push(BlockKind::Node);
         });
         let pairs: Vec<(u32, u32)> = (1..count as u32).map(|k| (k - 1, k)).collect();
-        let mut m = BlockMat::with_pattern(&layout, &pairs);
+        let mut m = BlockMat::with_pattern(&layout.widths(), &pairs);
         for i in 0..count {
             for j in [i.checked_sub(1), Some(i), (i + 1 < count).then_some(i + 1)].into_iter().flatten() {
                 let block = m.block_mut(i, j).unwrap();

@@ -1,20 +1,24 @@
 //! Sparse Cholesky factor of a part of a [`BlockMat`], by faer. The symbolic part is kept while the pattern stays.
 
-use super::BlockMat;
-use faer::dyn_stack::{MemBuffer, MemStack};
+use super::ascending::place;
+use super::scratch::Scratch;
+use super::{BlockMat, BlockPattern};
 use faer::sparse::linalg::cholesky::{
     CholeskySymbolicParams, LltRef, SymbolicCholesky, SymmetricOrdering, factorize_symbolic_cholesky,
 };
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
 use faer::{Conj, MatMut, Par, Side};
+use std::sync::Arc;
 
 /// Factor of the rows and columns of some blocks of a symmetric positive definite matrix.
 #[derive(Default)]
 pub struct SparseCholesky {
-    /// First local row of each block of the matrix; `NONE` for blocks outside the part.
-    local: Vec<u32>,
+    /// The blocks of the part, with their dofs and the first local row of each.
     blocks: Vec<u32>,
     dofs: Vec<(u32, u32)>,
+    first: Vec<u32>,
+    /// The pattern that `row` was made of.
+    pattern: Option<Arc<BlockPattern>>,
     start: Vec<usize>,
     row: Vec<usize>,
     incoming: Vec<usize>,
@@ -24,26 +28,6 @@ pub struct SparseCholesky {
     scratch: Scratch,
     x: Vec<f64>,
 }
-
-/// Working memory of faer, which is not `Default`.
-struct Scratch(MemBuffer);
-
-impl Default for Scratch {
-    fn default() -> Self {
-        Scratch(MemBuffer::new(faer::dyn_stack::StackReq::EMPTY))
-    }
-}
-
-impl Scratch {
-    fn at_least(&mut self, need: faer::dyn_stack::StackReq) -> &mut MemStack {
-        if self.0.len() < need.unaligned_bytes_required() {
-            self.0 = MemBuffer::new(need);
-        }
-        MemStack::new(&mut self.0)
-    }
-}
-
-const NONE: u32 = u32::MAX;
 
 impl SparseCholesky {
     /// Factors the part of `a` that belongs to `blocks` (ascending; nothing couples them to others). False when it
@@ -109,24 +93,24 @@ impl SparseCholesky {
 
     /// First local row of a block of the part.
     pub fn local_row(&self, block: usize) -> usize {
-        self.local[block] as usize
+        self.first[place(&self.blocks, block as u32).expect("a block of the part")] as usize
     }
 
     /// Upper triangle by columns; forgets the symbolic part where the pattern has changed.
     fn gather(&mut self, a: &BlockMat, blocks: &[u32]) {
-        for &b in &self.blocks {
-            if let Some(l) = self.local.get_mut(b as usize) {
-                *l = NONE;
-            }
+        if a.shares(self.pattern.as_ref()) && self.blocks == blocks {
+            self.gather_values(a);
+            return;
         }
-        self.local.resize(a.block_rows(), NONE);
+        self.pattern = Some(Arc::clone(a.pattern()));
         self.blocks.clear();
         self.blocks.extend_from_slice(blocks);
         self.dofs.clear();
+        self.first.clear();
         let mut n = 0;
         for &b in blocks {
             let (d, w) = a.block(b as usize);
-            self.local[b as usize] = n;
+            self.first.push(n);
             self.dofs.push((d as u32, w as u32));
             n += w as u32;
         }
@@ -134,27 +118,33 @@ impl SparseCholesky {
         self.start.clear();
         self.start.push(0);
         self.incoming.clear();
-        self.values.clear();
-        for &b in blocks {
-            let width = a.block(b as usize).1;
-            for r in 0..width {
-                for (j, block) in a.row(b as usize) {
-                    if j > b as usize {
-                        break;
-                    }
-                    let (w, first) = (a.block(j).1, self.local[j] as usize);
-                    let until = if j == b as usize { r + 1 } else { w };
-                    for c in 0..until {
-                        self.incoming.push(first + c);
-                        self.values.push(block[r * w + c]);
-                    }
+        for (at, &b) in blocks.iter().enumerate() {
+            for r in 0..self.dofs[at].1 as usize {
+                for &j in a.columns(b as usize).iter().take_while(|&&j| j <= b) {
+                    let j = if j == b { at } else { place(blocks, j).expect("a block of the part") };
+                    let until = if j == at { r + 1 } else { self.dofs[j].1 as usize };
+                    self.incoming.extend((0..until).map(|c| self.first[j] as usize + c));
                 }
                 self.start.push(self.incoming.len());
             }
         }
+        self.gather_values(a);
         if !same_size || self.incoming != self.row {
             std::mem::swap(&mut self.incoming, &mut self.row);
             self.symbolic = None;
+        }
+    }
+
+    fn gather_values(&mut self, a: &BlockMat) {
+        self.values.clear();
+        for &b in &self.blocks {
+            for r in 0..a.block(b as usize).1 {
+                for (j, block) in a.row(b as usize).take_while(|(j, _)| *j <= b as usize) {
+                    let w = a.block(j).1;
+                    let until = if j == b as usize { r + 1 } else { w };
+                    self.values.extend_from_slice(&block[r * w..r * w + until]);
+                }
+            }
         }
     }
 }
@@ -170,7 +160,7 @@ mod tests {
         for kind in [BlockKind::Rigid, BlockKind::Node, BlockKind::Node, BlockKind::Node] {
             layout.push(kind);
         }
-        let mut a = BlockMat::with_pattern(&layout, &[(0, 2), (2, 3)]);
+        let mut a = BlockMat::with_pattern(&layout.widths(), &[(0, 2), (2, 3)]);
         // Symmetric, diagonally dominant.
         for i in 0..4 {
             for j in 0..4 {

@@ -1,7 +1,7 @@
 //! Direct solution of sparse symmetric systems given by rows, by faer: L Lᵀ for positive definite ones, L D Lᵀ else.
 
+use super::scratch::Scratch;
 use super::{Real, SparseRows};
-use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::sparse::linalg::cholesky::{
     CholeskySymbolicParams, LdltRef, LltRef, SymbolicCholesky, SymmetricOrdering, factorize_symbolic_cholesky,
 };
@@ -29,24 +29,6 @@ pub struct SparseDirect<T> {
     symbolic: Option<SymbolicCholesky<usize>>,
     factor: Vec<T>,
     scratch: Scratch,
-}
-
-/// Working memory of faer, which is not `Default`.
-struct Scratch(MemBuffer);
-
-impl Default for Scratch {
-    fn default() -> Self {
-        Scratch(MemBuffer::new(StackReq::EMPTY))
-    }
-}
-
-impl Scratch {
-    fn at_least(&mut self, need: StackReq) -> &mut MemStack {
-        if self.0.len() < need.unaligned_bytes_required() {
-            self.0 = MemBuffer::new(need);
-        }
-        MemStack::new(&mut self.0)
-    }
 }
 
 impl<T: Real> SparseDirect<T> {

@@ -229,7 +229,7 @@ mod tests {
             layout.push(if k < 5 { BlockKind::Rigid } else { BlockKind::Node });
         }
         let pairs: Vec<(u32, u32)> = (1..count as u32).map(|k| (k - 1, k)).collect();
-        let mut m = BlockMat::with_pattern(&layout, &pairs);
+        let mut m = BlockMat::with_pattern(&layout.widths(), &pairs);
         let mut lu = SparseLu::default();
         for round in 0..3 {
             m.clear();

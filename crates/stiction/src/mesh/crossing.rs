@@ -126,7 +126,7 @@ fn folded(x: &[Vec3], a: [u32; 3], b: [u32; 3]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contact::samples::Rng;
+    use crate::linalg::Rng;
 
     /// Six times the volume of a tetrahedron with integer corners, exactly.
     fn volume(x: [[i64; 3]; 4]) -> i64 {

@@ -1,9 +1,9 @@
 //! A joint of the model: which rows it adds, what each row measures, and its derivative.
 
 use super::{JointKind, Motor, Spring};
-use crate::coords::{BodyId, Pose, State, rotation};
+use crate::coords::{BodyId, Pose};
+use crate::linalg::rotation;
 use crate::linalg::{Mat3, Quat, Vec3, skew};
-use crate::scene::Model;
 
 /// A joint with its bodies resolved.
 #[derive(Clone, Debug)]
@@ -117,11 +117,6 @@ impl ModelJoint {
         coordinate(self.kind)
     }
 
-    /// Poses of the centre-of-mass frames of a and b at a state.
-    pub fn poses(&self, model: &Model, state: &State) -> [Pose; 2] {
-        [self.a.map_or(Pose::IDENTITY, |a| model.com_pose(state, a)), model.com_pose(state, self.b)]
-    }
-
     /// Where its parts stand for given poses of a and b.
     pub fn place(&self, [a, b]: [Pose; 2]) -> JointPlace {
         let (fa, fb) = (a.rotation * self.frame_a, b.rotation * self.frame_b);
@@ -138,7 +133,7 @@ impl ModelJoint {
 }
 
 /// The measure of the free direction of a kind.
-pub(super) fn coordinate(kind: JointKind) -> Option<Measure> {
+pub(crate) fn coordinate(kind: JointKind) -> Option<Measure> {
     match kind {
         JointKind::Hinge => Some(Measure::Twist),
         JointKind::Prismatic | JointKind::Cylindrical => Some(Measure::Along(0)),

@@ -1,11 +1,28 @@
 //! The compiled scene: constant, flat, numbered.
 
-use super::{ContactSettings, Ease, Keyframe, ModelRod, ModelSheet, ModelSpring, Motion};
-use crate::coords::{Anchor, BodyId, Layout, NodeId, Pose, ShapeId, SoftId, State, rotation};
-use crate::elastic::TetAssembly;
+mod controls;
+mod joint;
+mod motion;
+mod motor;
+mod names;
+mod slender;
+mod surface;
+
+pub use controls::{Controls, World};
+pub(crate) use joint::coordinate;
+pub use joint::{JointBlock, JointPlace, JointRow, Measure, ModelJoint, Role};
+pub use motion::{Ease, Inflation, Keyframe, Motion};
+pub use motor::{JointKind, Motor, Path, Spring, Target};
+pub use names::{Id, Names, Side};
+pub use slender::{ModelRod, ModelRodJoint, ModelSheet, ModelSpring, RodEnd};
+pub use surface::{Combine, ContactSettings, Manifold, SurfaceFriction};
+
+use crate::coords::{Anchor, BodyId, Layout, NodeId, Pose, ShapeId, SoftId, State};
+use crate::elastic::Elements;
 use crate::linalg::{Mat3, Quat, Vec3};
 use crate::mesh::Embedding;
 use parry3d_f64::shape::SharedShape;
+use std::sync::Arc;
 
 /// Everything about a scene that does not change while it runs.
 #[derive(Clone)]
@@ -31,7 +48,7 @@ pub struct Model {
     /// Collision shapes, body by body, then one per particle, then one per free surface node of each solid.
     pub shapes: Vec<ModelShape>,
     /// Joints in scene order.
-    pub joints: Vec<super::ModelJoint>,
+    pub joints: Vec<crate::model::ModelJoint>,
     /// Forces with their targets resolved.
     pub forces: Vec<ModelForce>,
     /// Sensors with their targets resolved.
@@ -44,6 +61,8 @@ pub struct Model {
     pub initial: State,
     /// Things that are allowed but worth saying; `check` prints them.
     pub warnings: Vec<String>,
+    /// Who has which name.
+    pub names: Names,
 }
 
 /// A rigid body of the model.
@@ -85,6 +104,13 @@ impl ModelBody {
         self.motion.pose_at(&self.start, 0.0)
     }
 
+    /// Frame at the centre of mass at time `t` where the path of the body leads.
+    pub fn path_pose(&self, t: f64) -> Pose {
+        let mut pose = self.motion.pose_at(&self.start, t);
+        pose.translation += pose.rotation * self.com;
+        pose
+    }
+
     /// Inertia about the centre of mass in world axes [kg·m²] at the orientation `r` of the body.
     pub fn world_inertia(&self, r: Quat) -> Mat3 {
         let axes = Mat3::from_quat(r * self.principal);
@@ -117,6 +143,18 @@ pub struct ModelNode {
     pub solid: Option<SoftId>,
 }
 
+impl ModelNode {
+    /// Position in a state [m].
+    pub fn position(&self, state: &State) -> Vec3 {
+        Vec3::from_slice(&state.q[self.q..])
+    }
+
+    /// Velocity in a state [m/s].
+    pub fn velocity(&self, state: &State) -> Vec3 {
+        Vec3::from_slice(&state.v[self.dof..])
+    }
+}
+
 /// A deformable solid of the model.
 #[derive(Clone)]
 pub struct ModelSolid {
@@ -130,8 +168,8 @@ pub struct ModelSolid {
     pub tets: Vec<[u32; 4]>,
     /// Triangles of its surface, counter-clockwise seen from outside.
     pub surface: Vec<[u32; 3]>,
-    /// Elements: forces and stiffness.
-    pub elements: TetAssembly,
+    /// Elements: forces and stiffness. Shared by all copies of the model.
+    pub elements: Arc<Elements>,
     /// Lumped mass of each vertex [kg]; that of held vertices belongs to the body that holds them.
     pub mass: Vec<f64>,
     /// Off-diagonal mass is kept.
@@ -141,7 +179,7 @@ pub struct ModelSolid {
     /// Mean length of its edges [m].
     pub edge: f64,
     /// Pressures over time, with the tetrahedra in which they act.
-    pub inflations: Vec<(super::Inflation, Vec<u32>)>,
+    pub inflations: Vec<(crate::model::Inflation, Vec<u32>)>,
     /// The surface that is drawn instead of its own.
     pub visual: Option<EmbeddedSurface>,
     /// Its surface touches itself.
@@ -180,7 +218,7 @@ pub struct ModelShape {
     /// Pose relative to the centre-of-mass frame of its body.
     pub local: Pose,
     /// Friction of the surface; the direction is in the frame of the shape.
-    pub friction: super::SurfaceFriction,
+    pub friction: crate::model::SurfaceFriction,
     /// Restitution of the surface.
     pub restitution: f64,
     /// Radius of the smallest sphere about the owner's centre of mass that holds the shape [m]; infinite for a plane.
@@ -190,7 +228,7 @@ pub struct ModelShape {
 }
 
 /// A force of the model.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ModelForce {
     /// On what it acts.
     pub target: Owner,
@@ -204,6 +242,27 @@ pub struct ModelForce {
     pub from: f64,
     /// …until this time [s].
     pub until: f64,
+}
+
+impl ModelForce {
+    /// A force [N] at the centre of mass, world axes, at all times.
+    pub fn always(target: Owner, force: Vec3) -> ModelForce {
+        let (from, until) = (f64::NEG_INFINITY, f64::INFINITY);
+        ModelForce { target, force, torque: Vec3::ZERO, at: Vec3::ZERO, from, until }
+    }
+
+    /// It acts at all times.
+    pub(crate) fn is_always(&self) -> bool {
+        self.from == f64::NEG_INFINITY && self.until == f64::INFINITY
+    }
+
+    /// Share of the step [t, t + h] during which the force acts.
+    pub(crate) fn share(&self, t: f64, h: f64) -> f64 {
+        if self.is_always() {
+            return 1.0;
+        }
+        ((self.until.min(t + h) - self.from.max(t)) / h).clamp(0.0, 1.0)
+    }
 }
 
 /// What a sensor of the model reads.
@@ -275,16 +334,51 @@ pub struct ModelPair {
 }
 
 impl Model {
+    /// True for bodies that move freely; all others stand still or follow a path.
+    pub fn is_free(&self, body: BodyId) -> bool {
+        self.bodies[body.index()].block.is_some()
+    }
+
+    /// Bodies that move freely, with their ids, in scene order.
+    pub fn free_bodies(&self) -> impl Iterator<Item = (BodyId, &ModelBody)> {
+        let all = self.bodies.iter().enumerate().map(|(i, b)| (BodyId(i as u32), b));
+        all.filter(|(_, b)| b.block.is_some())
+    }
+
+    /// The block that moves a point, where it is a particle or a point of a free body.
+    pub fn block_of(&self, anchor: &Anchor) -> Option<usize> {
+        match *anchor {
+            Anchor::Node(n) => Some(self.nodes[n.index()].block),
+            Anchor::Body { body, .. } => self.bodies[body.index()].block,
+            Anchor::World { .. } | Anchor::Surface { .. } => None,
+        }
+    }
+
+    /// The anchors of the vertices of a surface point, with their weights; nothing for any other anchor.
+    pub fn corners<'a>(&'a self, anchor: &Anchor) -> impl Iterator<Item = (&'a Anchor, f64)> + use<'a> {
+        let (solid, vertices, w, n) = match *anchor {
+            Anchor::Surface { solid, vertices, w, n } => (solid.index(), vertices, w, n as usize),
+            _ => (0, [0; 3], [0.0; 3], 0),
+        };
+        (0..n).map(move |k| (&self.solids[solid].vertices[vertices[k] as usize], w[k]))
+    }
+
+    /// The solid of a node and the vertex that it moves.
+    pub fn vertex_of(&self, node: NodeId) -> Option<(SoftId, u32)> {
+        let id = self.nodes[node.index()].solid?;
+        let solid = &self.solids[id.index()];
+        // Nodes follow the order of the vertices, of which held ones have no node.
+        let first = node.index() - solid.nodes.start;
+        let moved = solid.vertices[first..].iter().position(|a| *a == Anchor::Node(node))?;
+        Some((id, (first + moved) as u32))
+    }
+
     /// Pose of the frame at the centre of mass of a body: from `q` if it is free, from its path if not.
     pub fn com_pose(&self, state: &State, body: BodyId) -> Pose {
         let b = &self.bodies[body.index()];
         match b.block {
             Some(_) => state.rigid_pose(b.q),
-            None => {
-                let mut pose = b.motion.pose_at(&b.start, state.t);
-                pose.translation += pose.rotation * b.com;
-                pose
-            }
+            None => b.path_pose(state.t),
         }
     }
 
@@ -310,12 +404,12 @@ impl Model {
 
     /// Position of a particle [m].
     pub fn node_position(&self, state: &State, node: NodeId) -> Vec3 {
-        Vec3::from_slice(&state.q[self.nodes[node.index()].q..])
+        self.nodes[node.index()].position(state)
     }
 
     /// Velocity of a particle [m/s].
     pub fn node_velocity(&self, state: &State, node: NodeId) -> Vec3 {
-        Vec3::from_slice(&state.v[self.nodes[node.index()].dof..])
+        self.nodes[node.index()].velocity(state)
     }
 
     /// The solid instead of its nodes; anything else as it is.
@@ -346,11 +440,6 @@ impl Model {
         }
     }
 
-    /// Position of a vertex of a solid [m].
-    pub fn vertex_position(&self, state: &State, solid: SoftId, vertex: usize) -> Vec3 {
-        self.solids[solid.index()].vertices[vertex].position(self, state)
-    }
-
     /// True for two links of one rod that are too near each other along it to touch.
     pub fn are_near_links(&self, a: Owner, b: Owner) -> bool {
         let link = |o| match o {
@@ -377,76 +466,5 @@ impl Model {
     pub fn pair_rule(&self, a: Owner, b: Owner) -> Option<&ModelPair> {
         let key = if a <= b { (a, b) } else { (b, a) };
         self.pairs.binary_search_by(|p| (p.a, p.b).cmp(&key)).ok().map(|i| &self.pairs[i])
-    }
-}
-
-impl Ease {
-    /// Share of the way done, and its rate, at the share `s` of the time.
-    fn progress(self, s: f64) -> (f64, f64) {
-        match self {
-            Ease::Linear => (s, 1.0),
-            Ease::Smooth => (s * s * (3.0 - 2.0 * s), 6.0 * s * (1.0 - s)),
-        }
-    }
-}
-
-impl Motion {
-    /// Pose of the body frame at time `t`, for bodies that do not move freely.
-    pub fn pose_at(&self, start: &Pose, t: f64) -> Pose {
-        match self {
-            Motion::Free | Motion::Fixed => *start,
-            Motion::Constant { velocity, spin } => {
-                let mut pose = *start;
-                pose.translation += *velocity * t;
-                pose.rotation = (rotation::exp(*spin * t) * start.rotation).normalize();
-                pose
-            }
-            Motion::Keyframes { keys, ease } => match segment(keys, t) {
-                Segment::Still(k) => keys[k].pose,
-                Segment::Between(k) => {
-                    let (a, b) = (&keys[k], &keys[k + 1]);
-                    let s = ease.progress((t - a.time) / (b.time - a.time)).0;
-                    let turn = rotation::log(b.pose.rotation * a.pose.rotation.conjugate());
-                    let mut pose = a.pose;
-                    pose.translation = a.pose.translation.lerp(b.pose.translation, s);
-                    pose.rotation = (rotation::exp(turn * s) * a.pose.rotation).normalize();
-                    pose
-                }
-            },
-        }
-    }
-
-    /// Velocity of the origin of the body frame [m/s] and ω [rad/s] at time `t` (the later segment at a key).
-    pub fn velocity_at(&self, t: f64) -> (Vec3, Vec3) {
-        match self {
-            Motion::Free | Motion::Fixed => (Vec3::ZERO, Vec3::ZERO),
-            Motion::Constant { velocity, spin } => (*velocity, *spin),
-            Motion::Keyframes { keys, ease } => match segment(keys, t) {
-                Segment::Still(_) => (Vec3::ZERO, Vec3::ZERO),
-                Segment::Between(k) => {
-                    let (a, b) = (&keys[k], &keys[k + 1]);
-                    let dt = b.time - a.time;
-                    let turn = rotation::log(b.pose.rotation * a.pose.rotation.conjugate());
-                    let rate = ease.progress((t - a.time) / dt).1 / dt;
-                    ((b.pose.translation - a.pose.translation) * rate, turn * rate)
-                }
-            },
-        }
-    }
-}
-
-enum Segment {
-    Still(usize),
-    Between(usize),
-}
-
-fn segment(keys: &[Keyframe], t: f64) -> Segment {
-    let after = keys.partition_point(|k| k.time <= t);
-    if after == 0 {
-        Segment::Still(0)
-    } else if after == keys.len() {
-        Segment::Still(after - 1)
-    } else {
-        Segment::Between(after - 1)
     }
 }

@@ -1,9 +1,8 @@
 //! Springs, rods and sheets of a model.
 
-use super::Model;
-use crate::coords::{Anchor, BodyId, SoftId, State, rotation};
-use crate::elastic::{Bend, RodElement, RodFrame, Spring};
-use crate::linalg::{Quat, Vec3};
+use crate::coords::{Anchor, BodyId, SoftId};
+use crate::elastic::{Bend, RodElement, Spring};
+use crate::linalg::Quat;
 
 /// A spring of the model.
 #[derive(Clone, Debug)]
@@ -14,15 +13,6 @@ pub struct ModelSpring {
     pub ends: [Vec<(Anchor, f64)>; 2],
     /// Its law.
     pub spring: Spring,
-}
-
-impl ModelSpring {
-    /// From the first end to the second [m].
-    pub fn span(&self, model: &Model, state: &State) -> Vec3 {
-        let at =
-            |end: &[(Anchor, f64)]| -> Vec3 { end.iter().map(|(a, w)| *w * a.position(model, state)).sum() };
-        at(&self.ends[1]) - at(&self.ends[0])
-    }
 }
 
 /// A rod of the model.
@@ -62,39 +52,9 @@ impl RodEnd {
     /// The body that it is on.
     pub fn body(&self) -> Option<BodyId> {
         match self.anchor {
-            Anchor::Rigid { body, .. } | Anchor::Kinematic { body, .. } => Some(body),
+            Anchor::Body { body, .. } => Some(body),
             _ => None,
         }
-    }
-
-    /// Where it is now. Ends on bodies that move as prescribed have no arm.
-    pub fn place(&self, model: &Model, state: &State) -> RodFrame {
-        let point = self.anchor.position(model, state);
-        let Some(body) = self.body() else {
-            return RodFrame { point, arm: Vec3::ZERO, rotation: self.frame };
-        };
-        let turn = model.com_pose(state, body).rotation;
-        let arm = match self.anchor {
-            Anchor::Rigid { local, .. } => turn * local,
-            _ => Vec3::ZERO,
-        };
-        RodFrame { point, arm, rotation: turn * self.frame }
-    }
-
-    /// Mean velocity [m/s] and ω [rad/s] over a step of `h` seconds where it moves as prescribed; zero otherwise.
-    pub fn driven(&self, model: &Model, state: &State, h: f64) -> (Vec3, Vec3) {
-        let Anchor::Kinematic { body, .. } = self.anchor else { return (Vec3::ZERO, Vec3::ZERO) };
-        let b = &model.bodies[body.index()];
-        let at = |t: f64| b.motion.pose_at(&b.start, t).rotation;
-        let turn = rotation::log(at(state.t + h) * at(state.t).conjugate());
-        (self.anchor.driven_velocity(model, state, h), turn / h)
-    }
-}
-
-impl ModelRodJoint {
-    /// Both frames now.
-    pub fn frames(&self, model: &Model, state: &State) -> [RodFrame; 2] {
-        self.ends.map(|e| e.place(model, state))
     }
 }
 

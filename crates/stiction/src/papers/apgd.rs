@@ -17,14 +17,15 @@
 //! per contact), so that mass ratios do not spoil the step size; and as velocities are affine in impulses, the velocity
 //! at the extrapolated point is extrapolated too: one product with `W` per iteration. `W` is taken as symmetric.
 
-use super::measure::{relaxed_measure, velocity_measure, velocity_scale};
-use super::whole::{self, Iteration, Whole};
-use super::{ContactSolver, SolveReport, SolverSettings, Status, Trace, TraceRecord};
 use crate::contact::delassus::Delassus;
-use crate::contact::factored::Factored;
+use crate::contact::delassus::factored::Factored;
 use crate::contact::law::RoundLaw;
 use crate::contact::{ContactProblem, LocalProblem, Solution};
 use crate::linalg::Vec3;
+use crate::solvers::measure::{relaxed_measure, velocity_measure, velocity_scale};
+use crate::solvers::whole;
+use crate::solvers::whole::{Iteration, Whole};
+use crate::solvers::{ContactSolver, SolveReport, SolverSettings, Status, Trace, TraceRecord};
 
 /// Stop when the relaxation's measure, relative to the velocity scale, is below this.
 const TOLERANCE: f64 = 1e-8;

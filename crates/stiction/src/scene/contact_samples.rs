@@ -12,15 +12,13 @@
 //!
 //! Sizes, heights and speeds are not in the paper (R10); ours are centimetres.
 
-use super::{
-    Attachment, Body, Fixing, Geometry, Keyframe, Motion, NodeSelection, RestShape, Rod, RodHold, Scene,
-    SoftBody,
-};
-use crate::contact::samples::Rng;
+use super::{Attachment, Body, Fixing, Geometry, NodeSelection, RestShape, Rod, RodHold, Scene, SoftBody};
 use crate::coords::Pose;
 use crate::elastic::{Law, Material, Section};
+use crate::linalg::Rng;
 use crate::linalg::{Quat, Vec3};
 use crate::mesh::{Surface, lattice, shapes};
+use crate::model::{Keyframe, Motion};
 use std::f64::consts::{PI, TAU};
 
 const GRAVITY: Vec3 = Vec3::new(0.0, 0.0, -9.81);
@@ -115,7 +113,7 @@ pub fn pyramid(layers: usize, young: f64) -> Scene {
         let pose = Pose::from_parts(Vec3::new(aside, aside, z), Quat::from_rotation_z(3.0 * time));
         Keyframe { time, pose }
     });
-    plate.motion = Motion::Keyframes { keys: keys.collect(), ease: super::Ease::Linear };
+    plate.motion = Motion::Keyframes { keys: keys.collect(), ease: crate::model::Ease::Linear };
     scene.bodies.push(plate.with_friction(FRICTION));
     scene
 }
@@ -201,7 +199,7 @@ pub fn bearing(shells: usize, material: Material) -> Scene {
             Pose::from_parts(out * Vec3::new(angle.cos(), angle.sin(), 0.0), Quat::from_rotation_z(angle));
         Keyframe { time: 0.025 * f64::from(k), pose }
     });
-    core.motion = Motion::Keyframes { keys: keys.collect(), ease: super::Ease::Linear };
+    core.motion = Motion::Keyframes { keys: keys.collect(), ease: crate::model::Ease::Linear };
     scene.bodies.push(core);
     for k in 0..balls {
         let (sin, cos) = (TAU * f64::from(k) / f64::from(balls)).sin_cos();
@@ -237,7 +235,7 @@ pub fn wedge(count: usize) -> Scene {
         );
         let keys = ways.iter().enumerate();
         let keys = keys.map(|(k, &(gap, tilt))| Keyframe { time: 0.1 * k as f64, pose: pose(gap, tilt) });
-        plate.motion = Motion::Keyframes { keys: keys.collect(), ease: super::Ease::Linear };
+        plate.motion = Motion::Keyframes { keys: keys.collect(), ease: crate::model::Ease::Linear };
         scene.bodies.push(plate.with_friction(0.3));
     }
     let radius = 0.011;
@@ -263,7 +261,7 @@ pub fn strings(count: usize, segments: usize) -> Scene {
         let pose = Pose::from_parts(Vec3::Z * length, Quat::from_rotation_z(TAU * turn));
         Keyframe { time: 0.2 * k as f64, pose }
     });
-    upper.motion = Motion::Keyframes { keys: keys.collect(), ease: super::Ease::Linear };
+    upper.motion = Motion::Keyframes { keys: keys.collect(), ease: crate::model::Ease::Linear };
     upper.mask = 0;
     let mut lower = Body::new("lower", Geometry::Sphere { radius: 0.002 }).fixed();
     lower.mask = 0;

@@ -1,35 +1,25 @@
 //! What the user writes: an editable description with names. [`Scene::compile`] checks it and makes a [`Model`].
 
+pub mod bounds;
 mod compile;
-mod compile_joint;
-mod compile_rod;
-mod compile_sheet;
-mod compile_soft;
-mod compile_spring;
+#[cfg(any(test, feature = "samples"))]
 pub mod contact_samples;
-mod geometry;
-mod heightfield;
 mod joint;
-mod mass;
-mod model;
-mod model_joint;
-mod model_slender;
-mod rod_path;
+#[cfg(any(test, feature = "samples"))]
 pub mod samples;
 mod slender;
 mod soft;
 
-pub use heightfield::Heightfield;
-pub use joint::{Joint, JointAnchor, JointKind, JointSprings, Motor, Path, Spring, Target};
-pub use model::{
-    EmbeddedSurface, Model, ModelBody, ModelForce, ModelNode, ModelPair, ModelSensor, ModelShape, ModelSolid,
-    Owner, SensorKind,
+pub use crate::model::{
+    Combine, ContactSettings, Ease, EmbeddedSurface, Inflation, JointBlock, JointKind, JointPlace, JointRow,
+    Keyframe, Manifold, Measure, Model, ModelBody, ModelForce, ModelJoint, ModelNode, ModelPair, ModelRod,
+    ModelRodJoint, ModelSensor, ModelShape, ModelSheet, ModelSolid, ModelSpring, Motion, Motor, Owner, Path,
+    RodEnd, Role, SensorKind, Spring, SurfaceFriction, Target,
 };
-pub use model_slender::{ModelRod, ModelRodJoint, ModelSheet, ModelSpring, RodEnd};
+pub use compile::heightfield::Heightfield;
+pub use joint::{Joint, JointAnchor, JointSprings};
 pub use slender::{Fixing, RestShape, Rod, RodHold, Sheet, SpringEnd, SpringSpec};
-pub use soft::{Attachment, FibreLayer, Filling, Inflation, MassMatrix, NodeSelection, SoftBody};
-
-pub use model_joint::{JointBlock, JointPlace, JointRow, Measure, ModelJoint, Role};
+pub use soft::{Attachment, FibreLayer, Filling, MassMatrix, NodeSelection, SoftBody};
 
 use crate::coords::Pose;
 use crate::linalg::{Mat3, Vec3};
@@ -63,77 +53,6 @@ pub struct Scene {
     pub contact: ContactSettings,
     /// Coefficients of named pairs, which override the combination rule.
     pub pairs: Vec<PairRule>,
-}
-
-/// How contacts are found and how the coefficients of two surfaces combine.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ContactSettings {
-    /// Contacts are made where the gap is below this [m]. `None`: from the size of the smallest shape and, at
-    /// each step, the distance that the pair can close within it.
-    pub margin: Option<f64>,
-    /// Distance that rigid surfaces keep from each other [m]: gaps are counted from there.
-    pub thickness: f64,
-    /// Which points of a pair become contacts.
-    pub manifold: Manifold,
-    /// Penetrations are pushed out at no more than this speed [m/s].
-    pub recovery_speed: f64,
-    /// Impacts slower than this [m/s] do not rebound.
-    pub restitution_threshold: f64,
-    /// How two friction coefficients combine.
-    pub combine_friction: Combine,
-    /// How two restitution coefficients combine.
-    pub combine_restitution: Combine,
-}
-
-impl Default for ContactSettings {
-    fn default() -> Self {
-        ContactSettings {
-            margin: None,
-            thickness: 0.0,
-            manifold: Manifold::Full,
-            recovery_speed: 1.0,
-            restitution_threshold: 0.01,
-            combine_friction: Combine::GeometricMean,
-            combine_restitution: Combine::Max,
-        }
-    }
-}
-
-/// Which points of a pair of shapes become contacts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Manifold {
-    /// All that touch.
-    #[default]
-    Full,
-    /// Of those with one normal, the corners of their convex outline (and the deepest within): the same support with fewer.
-    Corners,
-}
-
-/// How the coefficients of two touching surfaces make one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Combine {
-    /// √(a·b): one frictionless surface makes the pair frictionless.
-    GeometricMean,
-    /// (a + b)/2.
-    Mean,
-    /// The smaller one.
-    Min,
-    /// The larger one.
-    Max,
-}
-
-impl Combine {
-    /// The coefficient of the pair.
-    pub fn apply(self, a: f64, b: f64) -> f64 {
-        match self {
-            Combine::GeometricMean => (a * b).sqrt(),
-            Combine::Mean => 0.5 * (a + b),
-            Combine::Min => a.min(b),
-            Combine::Max => a.max(b),
-        }
-    }
 }
 
 /// Coefficients for contacts between two named bodies, or a pair that never touches.
@@ -215,49 +134,6 @@ impl Body {
         }
         self
     }
-}
-
-/// How a body moves.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Motion {
-    /// By forces and contacts.
-    Free,
-    /// Not at all.
-    Fixed,
-    /// At a constant velocity [m/s] and spin [rad/s] (world axes) from its initial pose.
-    Constant {
-        /// Velocity of the origin of the body frame [m/s].
-        velocity: Vec3,
-        /// Angular velocity [rad/s], world axes.
-        spin: Vec3,
-    },
-    /// Through poses at given times: along straight lines and about fixed axes between them, still before and after.
-    Keyframes {
-        /// The poses, in order of time.
-        keys: Vec<Keyframe>,
-        /// How fast it goes between two of them.
-        ease: Ease,
-    },
-}
-
-/// How a body goes from one key to the next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ease {
-    /// At constant speed.
-    #[default]
-    Linear,
-    /// From rest to rest: 3s² − 2s³ of the way at the share s of the time.
-    Smooth,
-}
-
-/// A pose at a time.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Keyframe {
-    /// Time [s].
-    pub time: f64,
-    /// Pose of the body frame at that time.
-    pub pose: Pose,
 }
 
 /// Where mass and inertia of a free body come from.
@@ -348,22 +224,6 @@ pub enum Geometry {
     },
     /// Ground over a grid, solid below; collided as its triangles. Without a base it is for fixed and kinematic bodies.
     Heightfield(Heightfield),
-}
-
-/// Friction of a surface.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum SurfaceFriction {
-    /// The same in all directions.
-    Isotropic(f64),
-    /// μ₁ along a direction of the surface, μ₂ across it.
-    Elliptic {
-        /// Coefficient along `direction`.
-        mu1: f64,
-        /// Coefficient across it.
-        mu2: f64,
-        /// Direction in the frame of the shape; projected onto the tangent plane of each contact.
-        direction: Vec3,
-    },
 }
 
 /// A particle: a point mass that touches with a small sphere.

@@ -1,10 +1,11 @@
 //! Scenes with many contacts between things that bend, for tests and experiments.
 
-use super::{Body, Fixing, Geometry, MassMatrix, Motion, RestShape, Rod, RodHold, Scene, Sheet, SoftBody};
+use super::{Body, Fixing, Geometry, MassMatrix, RestShape, Rod, RodHold, Scene, Sheet, SoftBody};
 use crate::coords::Pose;
 use crate::elastic::{Law, Material, Section};
 use crate::linalg::{Quat, Vec3};
 use crate::mesh::shapes;
+use crate::model::Motion;
 use std::f64::consts::FRAC_PI_2;
 
 /// Middle line and side of the rings [m].

@@ -4,6 +4,7 @@ use crate::coords::Pose;
 use crate::elastic::{Damping, Material};
 use crate::linalg::Vec3;
 use crate::mesh::{TetMesh, TriMesh};
+use crate::model::Inflation;
 
 /// A deformable solid: a tetrahedral mesh with a material.
 #[derive(Clone, Debug)]
@@ -134,31 +135,6 @@ pub struct Filling {
     pub young: f64,
     /// Poisson's ratio.
     pub poisson: f64,
-}
-
-/// A pressure in all tetrahedra whose middle lies in a box of the rest shape: they swell, as a chamber does.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Inflation {
-    /// Smallest coordinates [m], in the frame of the mesh.
-    pub min: Vec3,
-    /// Largest coordinates [m].
-    pub max: Vec3,
-    /// Times [s] and pressures [Pa], in order of time: straight lines between them, constant before and after.
-    pub pressure: Vec<[f64; 2]>,
-}
-
-impl Inflation {
-    /// The pressure at a time [Pa].
-    pub fn at(&self, t: f64) -> f64 {
-        let keys = &self.pressure;
-        let after = keys.partition_point(|k| k[0] <= t);
-        match (after.checked_sub(1).map(|i| keys[i]), keys.get(after)) {
-            (Some(a), Some(b)) => a[1] + (b[1] - a[1]) * (t - a[0]) / (b[0] - a[0]),
-            (Some(end), None) => end[1],
-            (None, Some(start)) => start[1],
-            (None, None) => 0.0,
-        }
-    }
 }
 
 /// Some nodes of a mesh.

@@ -2,7 +2,7 @@
 //!
 //! Each sweep costs O(contacts). Errors travel one contact per sweep, so that stacks and heavy-on-light piles take
 //! very many sweeps; the status says so ([`Status::Budget`]). It solves Coulomb's law itself, not a relaxation:
-//! [`solve_one`](super::local_solve::solve_one) treats open, stick and slip exactly.
+//! [`solve_one`](crate::contact::law::coulomb::solve_one) treats open, stick and slip exactly.
 
 use super::measure::{backward_error, velocity_measure, velocity_scale};
 use super::whole::{self, Iteration, Whole};

@@ -1,15 +1,15 @@
 //! From a [`ContactProblem`] to its Delassus form and back, for solvers that treat all contacts as one set.
 
 use super::{SolveReport, Status, Trace};
-use crate::contact::bodies::Bodies;
-use crate::contact::coupled::Coupled;
 use crate::contact::delassus::Delassus;
-use crate::contact::local::LocalForm;
+use crate::contact::delassus::bodies::Bodies;
+use crate::contact::delassus::coupled::Coupled;
+use crate::contact::delassus::local::LocalForm;
 use crate::contact::{ContactProblem, LocalProblem, Solution};
 use crate::linalg::Vec3;
 
 /// An iteration on `u = W r + q` with round cones, whatever form `W` has.
-pub(super) trait Iteration {
+pub(crate) trait Iteration {
     /// `r` holds the guess on entry and the answer on return; errors are judged by at least the speed `least` [m/s].
     fn run<D: Delassus>(
         &mut self,
@@ -22,7 +22,7 @@ pub(super) trait Iteration {
 
 /// Buffers that carry a problem to its round form, kept from solve to solve.
 #[derive(Default)]
-pub(super) struct Whole {
+pub(crate) struct Whole {
     bodies: Bodies,
     coupled: Coupled,
     blocks: Vec<u32>,
@@ -65,14 +65,14 @@ impl Whole {
             self.bodies.write_velocity(&self.r, &mut x.v);
         } else if factored {
             x.v.resize(p.dofs(), 0.0);
-            self.coupled.write_velocity(p, &self.blocks, &self.contacts, &x.lambda, &mut x.v);
+            self.coupled.write_velocity(p, &self.contacts, &x.lambda, &mut x.v);
         }
         report
     }
 }
 
 /// Runs `method` on a bare problem.
-pub(super) fn solve_local(
+pub(crate) fn solve_local(
     method: &mut impl Iteration,
     p: &LocalProblem,
     r: &mut [Vec3],

@@ -1,9 +1,9 @@
 //! What a step took and reached: the columns of the tables.
 
 use crate::contact::Residuals;
-use crate::coords::State;
+use crate::dynamics::{Slender, Solids};
+use crate::kinematics::Kinematics;
 use crate::linalg::Vec3;
-use crate::scene::Model;
 use crate::solvers::Status;
 
 /// Report of one step.
@@ -46,8 +46,6 @@ pub struct StepReport {
     pub contact_error: f64,
     /// Wall time by stage [s].
     pub times: StageTimes,
-    /// Energies at the end of the step [J].
-    pub energy: Energy,
 }
 
 /// Wall time by stage [s].
@@ -98,8 +96,10 @@ impl Energy {
     }
 }
 
-/// Energies of a state; the elastic one is given.
-pub fn energy(model: &Model, state: &State, elastic: f64) -> Energy {
+/// Energies of a state.
+pub fn energy(kin: Kinematics<'_>) -> Energy {
+    let Kinematics { model, state, .. } = kin;
+    let elastic = Solids::energy(kin) + Slender::energy(kin);
     let mut e = Energy { elastic, ..Energy::default() };
     for b in model.bodies.iter().filter(|b| b.block.is_some()) {
         let v = Vec3::from_slice(&state.v[b.dof..]);

@@ -1,10 +1,7 @@
 //! A soft block at rest between plates is solved again and again without asking for memory, with sweeps alone and
 //! with lattices.
 
-#[path = "common/counting.rs"]
-mod counting;
-
-use counting::requests;
+use crate::counting::requests;
 use stiction::contact::Solution;
 use stiction::contact::soft_samples::{Plates, SoftBlock};
 use stiction::linalg::Vec3;

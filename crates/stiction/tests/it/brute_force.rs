@@ -2,13 +2,16 @@
 //! Whatever a solver of Coulomb's law claims to have solved is one of them; where there is only one, all solvers find
 //! it, and a problem whose contacts are all written four times has the same motion.
 
-mod common;
-
-use common::{brute, cold, distance, duplicate, random_problem, speed};
-use stiction::contact::samples::Rng;
+use crate::common::{Unsolved, brute, cold, distance, duplicate, random_problem, speed};
 use stiction::contact::{ContactProblem, LocalProblem, Solution};
+use stiction::linalg::Rng;
 use stiction::linalg::Vec3;
-use stiction::solvers::{SolverKind, SolverSettings, make};
+use stiction::methods::{SolverKind, make};
+use stiction::solvers::SolverSettings;
+
+fn coulomb_solvers() -> impl Iterator<Item = SolverKind> {
+    SolverKind::ALL.into_iter().filter(|k| k.solves_coulomb())
+}
 
 /// Answers of all solvers of Coulomb's law that claim to have solved `p`.
 fn answers(p: &ContactProblem) -> Vec<(SolverKind, Solution)> {
@@ -17,7 +20,7 @@ fn answers(p: &ContactProblem) -> Vec<(SolverKind, Solution)> {
         let mut x = cold(p);
         make(kind, &settings).solve(p, &mut x, &mut ()).status.is_solved().then_some((kind, x))
     };
-    SolverKind::ALL.into_iter().filter(|k| k.solves_coulomb()).filter_map(solve).collect()
+    coulomb_solvers().filter_map(solve).collect()
 }
 
 fn contact_velocities(p: &ContactProblem, x: &Solution) -> Vec<Vec3> {
@@ -34,7 +37,7 @@ fn small_problem(seed: u64) -> ContactProblem {
 
 #[test]
 fn every_answer_is_one_of_the_enumerated_solutions() {
-    let (mut solved, mut several) = (0, 0);
+    let (mut unsolved, mut several) = (Unsolved::default(), 0);
     for seed in 0..300 {
         let p = small_problem(seed);
         let all = brute::solutions(&LocalProblem::from_problem(&p));
@@ -42,27 +45,33 @@ fn every_answer_is_one_of_the_enumerated_solutions() {
         several += usize::from(all.len() > 1);
         let answers = answers(&p);
         for (kind, x) in &answers {
-            solved += 1;
             let u = contact_velocities(&p, x);
             let off = |w: &Vec<Vec3>| u.iter().zip(w).map(|(a, b)| (*a - *b).length()).fold(0.0, f64::max);
             let nearest = all.iter().map(off).fold(f64::INFINITY, f64::min);
             assert!(nearest < 1e-7 * speed(&p), "problem {seed}, {}: off by {nearest:e} m/s", kind.name());
         }
-        assert!(answers.iter().any(|(k, _)| *k == SolverKind::Exact), "problem {seed} is solved by exact");
+        for kind in coulomb_solvers().filter(|k| answers.iter().all(|a| a.0 != *k)) {
+            unsolved.note(kind.name(), seed);
+        }
     }
-    assert!(solved > 800, "most solvers solve most problems: {solved} of 900");
+    unsolved.is_at_most(&[("cond-e", 2), ("cr", 1), ("pgs", 2), ("realtime", 1)]);
     assert!(several < 30, "several solutions are the exception: {several} of 300");
 }
 
 #[test]
 fn four_copies_of_each_contact_move_alike() {
+    let mut unsolved = Unsolved::default();
     for seed in 0..150 {
         let p = small_problem(seed);
         if brute::solutions(&LocalProblem::from_problem(&p)).len() != 1 {
             continue;
         }
         let once = answers(&p);
-        for (kind, x) in answers(&duplicate(&p, 4)) {
+        let all = answers(&duplicate(&p, 4));
+        for kind in coulomb_solvers().filter(|k| all.iter().all(|a| a.0 != *k)) {
+            unsolved.note(kind.name(), seed);
+        }
+        for (kind, x) in all {
             let off = distance(&x.v, &once[0].1.v);
             assert!(off < 1e-6 * speed(&p), "problem {seed}, {}: off by {off:e}", kind.name());
             // The four share what one carried.
@@ -78,4 +87,5 @@ fn four_copies_of_each_contact_move_alike() {
             }
         }
     }
+    unsolved.is_at_most(&[("cr", 3)]);
 }

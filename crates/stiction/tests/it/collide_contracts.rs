@@ -6,13 +6,14 @@ use stiction::collide::{Collider, Contact, Continuous, overlaps};
 use stiction::contact::{ContactKey, Friction};
 use stiction::coords::BodyId;
 use stiction::elastic::{Law, Material};
+use stiction::kinematics::{Placement, position_at};
 use stiction::mesh::shapes;
 use stiction::scene::{NodeSelection, Owner, PairRule, Shape, SoftBody, SurfaceFriction};
 use stiction::{Body, Geometry, Model, Pose, Quat, Scene, State, Vec3};
 
 fn detect(model: &Model, state: &State, h: f64) -> Vec<Contact> {
     let mut contacts = Vec::new();
-    Collider::new(model).detect(model, state, h, &mut contacts);
+    Collider::new(model).detect(Placement::of(model, state).kinematics(model), h, &mut contacts);
     contacts
 }
 
@@ -74,7 +75,7 @@ fn keys_are_sorted_and_unique_and_both_sides_differ() {
     for c in &contacts {
         assert!(c.key.shape_a < c.key.shape_b);
         assert!(c.gap.is_finite() && c.point.is_finite() && c.frame.is_finite());
-        let (pa, pb) = (c.a.position(&model, &model.initial), c.b.position(&model, &model.initial));
+        let (pa, pb) = (position_at(&model, &model.initial, &c.a), position_at(&model, &model.initial, &c.b));
         assert!((c.normal().dot(pa - pb) - c.gap).abs() < 1e-9);
     }
 }
@@ -89,9 +90,9 @@ fn contacts_depend_on_the_state_alone() {
     let d: Vec<f64> = (0..model.layout.nv()).map(|k| 0.2 * noise(k, 0.3)).collect();
     moved.retract(&model.layout, &d);
     let mut contacts = Vec::new();
-    collider.detect(&model, &moved, 0.02, &mut contacts);
+    collider.detect(Placement::of(&model, &moved).kinematics(&model), 0.02, &mut contacts);
     assert!(contacts != fresh);
-    collider.detect(&model, &model.initial, 0.01, &mut contacts);
+    collider.detect(Placement::of(&model, &model.initial).kinematics(&model), 0.01, &mut contacts);
     assert!(contacts == fresh);
     // And on other numbers of threads.
     for threads in [1, 3] {
@@ -106,7 +107,7 @@ fn tumbled(model: &Model, round: usize) -> State {
     for n in &model.nodes {
         let cube = n.solid.map_or(0, |s| s.index()) + 17 * round;
         let shift = |s: f64| 0.08 * Vec3::new(noise(cube, s), noise(cube, s + 1.0), noise(cube, s + 2.0));
-        (Vec3::from_slice(&state.q[n.q..]) + shift(1.0)).write_to_slice(&mut state.q[n.q..n.q + 3]);
+        (n.position(&state) + shift(1.0)).write_to_slice(&mut state.q[n.q..n.q + 3]);
         (shift(4.0) * 10.0).write_to_slice(&mut state.v[n.dof..n.dof + 3]);
     }
     state
@@ -134,14 +135,22 @@ fn soft_contacts_and_impacts_depend_on_the_state_alone() {
         let mut ahead = state.clone();
         let d: Vec<f64> = state.v.iter().map(|v| h * v).collect();
         ahead.retract(&model.layout, &d);
-        collider.detect(&model, &state, h, &mut contacts);
+        collider.detect(Placement::of(&model, &state).kinematics(&model), h, &mut contacts);
         assert!(contacts == detect(&model, &state, h), "round {round}");
-        continuous.find_candidates(&model, &state, h);
-        continuous.impacts(&model, &state, &ahead, &mut hits);
+        continuous.find_candidates(Placement::of(&model, &state).kinematics(&model), h);
+        continuous.impacts(
+            Placement::of(&model, &state).kinematics(&model),
+            Placement::of(&model, &ahead).kinematics(&model),
+            &mut hits,
+        );
         let mut fresh = Continuous::new(&model);
         let mut want = Vec::new();
-        fresh.find_candidates(&model, &state, h);
-        fresh.impacts(&model, &state, &ahead, &mut want);
+        fresh.find_candidates(Placement::of(&model, &state).kinematics(&model), h);
+        fresh.impacts(
+            Placement::of(&model, &state).kinematics(&model),
+            Placement::of(&model, &ahead).kinematics(&model),
+            &mut want,
+        );
         assert!(hits == want, "round {round}: {} impacts for {}", hits.len(), want.len());
         (touched, met) = (touched + contacts.len(), met + hits.len());
     }
@@ -179,8 +188,12 @@ fn attached_nodes_do_not_touch_what_holds_them() {
         v[hand.dof + 2] = 0.01;
         ahead.retract(&model.layout, &v);
         let mut hits = Vec::new();
-        continuous.find_candidates(&model, &model.initial, 1e-3);
-        continuous.impacts(&model, &model.initial, &ahead, &mut hits);
+        continuous.find_candidates(Placement::of(&model, &model.initial).kinematics(&model), 1e-3);
+        continuous.impacts(
+            Placement::of(&model, &model.initial).kinematics(&model),
+            Placement::of(&model, &ahead).kinematics(&model),
+            &mut hits,
+        );
         let met = hits.iter().filter(|h| h.owners.contains(&Owner::Body(BodyId(0)))).count();
         (with(0), met, with(1))
     };
@@ -211,8 +224,12 @@ fn what_is_within_a_rigid_body_may_leave_it() {
     let hits = |from: &State, to: &State| {
         let mut hits = Vec::new();
         let mut continuous = Continuous::new(&model);
-        continuous.find_candidates(&model, from, 1.0);
-        continuous.impacts(&model, from, to, &mut hits);
+        continuous.find_candidates(Placement::of(&model, from).kinematics(&model), 1.0);
+        continuous.impacts(
+            Placement::of(&model, from).kinematics(&model),
+            Placement::of(&model, to).kinematics(&model),
+            &mut hits,
+        );
 
         hits.len()
     };

@@ -7,12 +7,13 @@ use stiction::contact::soft_samples::{Plates, SoftBlock};
 use stiction::contact::{ContactProblem, Law, Solution, residual};
 use stiction::integrate::Scheme;
 use stiction::linalg::Vec3;
-use stiction::solvers::ccs::Ccs;
-use stiction::solvers::cond::{
-    Acceleration, Chebyshev, Cond, CondE, CondESettings, CondSettings, Operator, Stand, StepSize, Stop,
-    inverse_contact,
+use stiction::methods::{SolverKind, make};
+use stiction::papers::cond::ccs::Ccs;
+use stiction::papers::cond::{
+    Cond, CondE, CondESettings, CondSettings, Operator, Stand, StepSize, Stop, inverse_contact,
 };
-use stiction::solvers::{ContactSolver, SolverKind, SolverSettings, TraceRecord, make};
+use stiction::solvers::island::{Acceleration, Chebyshev};
+use stiction::solvers::{ContactSolver, SolverSettings, TraceRecord};
 
 fn cold(p: &ContactProblem) -> Solution {
     Solution { v: vec![0.0; p.dofs()], lambda: vec![Vec3::ZERO; p.contacts()] }

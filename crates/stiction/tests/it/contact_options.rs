@@ -88,7 +88,10 @@ fn groups_and_masks_decide_who_touches() {
 }
 
 fn sleepy() -> SimSettings {
-    SimSettings { sleep: Some(stiction::sim::Sleep { speed: 0.02, time: 0.2 }), ..SimSettings::default() }
+    SimSettings {
+        sleep: Some(stiction::steppers::velocity::Sleep { speed: 0.02, time: 0.2 }),
+        ..SimSettings::default()
+    }
 }
 
 /// Two towers of crates, one of which is struck by a ball after a second.

@@ -2,19 +2,19 @@
 //! projected gradient finds, and Coulomb's law itself without friction, where the relaxation is exact. Impulses of
 //! redundant contacts are not unique, but contact velocities and the objective are.
 
-mod common;
-
+use crate::common::{cold, random_problem};
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
     DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SecondOrderConeT, SupportedConeT,
 };
-use common::{cold, random_problem};
-use stiction::contact::samples::{self, Rng};
+use stiction::contact::samples;
 use stiction::contact::{ContactProblem, LocalProblem};
+use stiction::linalg::Rng;
 use stiction::linalg::Vec3;
-use stiction::solvers::apgd::Apgd;
+use stiction::methods::{SolverKind, make};
+use stiction::papers::apgd::Apgd;
 use stiction::solvers::pgs::Pgs;
-use stiction::solvers::{SolverKind, SolverSettings, Status, make};
+use stiction::solvers::{SolverSettings, Status};
 
 /// argmin ½rᵀWr + qᵀr over the friction cones (r_n ≥ 0, r_t = 0 where μ = 0), by clarabel: one answer for each of
 /// several tolerances, because how sharp a one is within its reach differs from problem to problem.

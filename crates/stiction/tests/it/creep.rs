@@ -4,9 +4,7 @@
 //! is slower than 1e-9 m/s at every step, and no corner is ever farther than 1e-9 m from where it settled. Both
 //! schemes; dropped from 1 mm, so that it has something to settle from.
 
-mod stage;
-
-use stage::{cube, id, incline, laid_on, run, start, velocity};
+use crate::stage::{cube, id, incline, laid_on, run, start, velocity};
 use stiction::{Scheme, Simulation, Vec3};
 
 const HALF: f64 = 0.1;

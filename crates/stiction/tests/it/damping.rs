@@ -3,8 +3,6 @@
 //! C v·v h + K v·v h²/2 + M Δv·Δv/2 under implicit Euler. With C = β K both follow from the elastic energy alone, which
 //! shares nothing with the assembly. Steps with one, two and five linearisations move alike.
 
-mod stage;
-
 use stiction::coords::State;
 use stiction::elastic::{Damping, Law, Material, Section};
 use stiction::mesh::shapes;

@@ -2,9 +2,11 @@
 //! and mixed materials, by whichever route the blocks are summed. The bits are the same for 1, 2 and 3 threads, nothing
 //! depends on what was assembled before, and bad meshes are named by element or node.
 
-mod elastic;
+use crate::elastic;
 
-use elastic::{DAMPING, KINDS, LAWS, STIFFNESS, block, jitter, largest, longest, multiply, soft, solid};
+use crate::elastic::{
+    DAMPING, KINDS, LAWS, STIFFNESS, block, jitter, largest, longest, multiply, soft, solid,
+};
 use stiction::elastic::{
     Damping, Element, Fibre, HessianKind, Law, Material, PAIRS, Parameter, TetAssembly, Weights,
 };

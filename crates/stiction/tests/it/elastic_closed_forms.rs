@@ -3,9 +3,7 @@
 //! shrinks to 0.901, 0.605 and 0.03). Simple shear γ costs V μ γ²/2. An affine motion of the boundary of an irregular
 //! mesh leaves the interior in equilibrium where the same motion takes it (patch test), found again by Newton.
 
-mod elastic;
-
-use elastic::{LAWS, STIFFNESS, block, corner, jitter, longest, multiply, soft, solid, tet};
+use crate::elastic::{LAWS, STIFFNESS, block, corner, jitter, longest, multiply, soft, solid, tet};
 use stiction::elastic::{CorotatedStretch, Element, HessianKind, Lame, Law, Material, TetAssembly};
 use stiction::linalg::{Mat3, Vec3};
 

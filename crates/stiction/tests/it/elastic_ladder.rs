@@ -2,9 +2,7 @@
 //! the step, from energy to force and from force to stiffness, with pressure and fibres, also crushed and inverted.
 //! Exact matrices are symmetric, the others have no negative eigenvalue. Parameter derivatives follow the same rule.
 
-mod elastic;
-
-use elastic::{KINDS, LAWS, corner, eigenvalues, full, jitter, largest, noise, order, soft, tet};
+use crate::elastic::{KINDS, LAWS, corner, eigenvalues, full, jitter, largest, noise, order, soft, tet};
 use stiction::elastic::{Element, Fibre, HessianKind, Law, Material, Parameter, Tet};
 use stiction::linalg::{Mat3, Vec3};
 

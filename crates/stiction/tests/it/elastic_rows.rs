@@ -2,9 +2,7 @@
 //! the multipliers carry the stress, and Bᵀ N B of six rows is the Gauss–Newton matrix, equal to the exact one at rest.
 //! The three rows of NSN 9.2.2 have no stiffness against shear.
 
-mod elastic;
-
-use elastic::{LAWS, corner, largest, longest, soft, tet};
+use crate::elastic::{LAWS, corner, largest, longest, soft, tet};
 use stiction::elastic::{CorotatedStretch, Element, HessianKind, Law, PAIRS, PrincipalStretch};
 use stiction::linalg::{Mat3, Vec3};
 

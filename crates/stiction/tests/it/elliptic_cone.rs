@@ -3,13 +3,14 @@
 //! λ_i = −λ_n μ_i² u_i / √(μ₁²u₁² + μ₂²u₂²). The natural map in stretched coordinates vanishes exactly there, and the
 //! solvers' answers have that direction.
 
-mod common;
-
-use common::{cold, random_problem, speed};
-use stiction::contact::samples::{self, Rng};
-use stiction::contact::{Friction, cone, residual};
+use crate::common::{Unsolved, cold, random_problem, speed};
+use stiction::contact::law::cone;
+use stiction::contact::samples;
+use stiction::contact::{Friction, residual};
+use stiction::linalg::Rng;
 use stiction::linalg::Vec3;
-use stiction::solvers::{SolverKind, SolverSettings, make};
+use stiction::methods::{SolverKind, make};
+use stiction::solvers::SolverSettings;
 
 /// The braking-most force for a slip velocity `u`.
 fn most_dissipative(u: Vec3, n: f64, (m1, m2): (f64, f64)) -> Vec3 {
@@ -80,19 +81,19 @@ fn a_sliding_box_brakes_along_the_ellipse() {
 #[test]
 fn random_elliptic_problems_are_solved_in_original_coordinates() {
     let settings = SolverSettings { tolerance: Some(1e-10), max_iterations: None };
-    let mut solved = 0;
-    for seed in 0..60 {
-        let mut rng = Rng::new(seed);
-        let mut p = random_problem(&mut rng, 1 + seed as usize % 3, 1 + seed as usize % 5, 0.5);
-        for f in &mut p.law {
-            *f = Friction::Elliptic(rng.range(0.1, 0.9), rng.range(0.1, 0.9)).into();
-        }
-        for kind in SolverKind::ALL.into_iter().filter(|k| k.solves_coulomb()) {
+    let mut unsolved = Unsolved::default();
+    for kind in SolverKind::ALL.into_iter().filter(|k| k.solves_coulomb()) {
+        for seed in 0..60 {
+            let mut rng = Rng::new(seed);
+            let mut p = random_problem(&mut rng, 1 + seed as usize % 3, 1 + seed as usize % 5, 0.5);
+            for f in &mut p.law {
+                *f = Friction::Elliptic(rng.range(0.1, 0.9), rng.range(0.1, 0.9)).into();
+            }
             let mut x = cold(&p);
             if !make(kind, &settings).solve(&p, &mut x, &mut ()).status.is_solved() {
+                unsolved.note(kind.name(), seed);
                 continue;
             }
-            solved += 1;
             let m = residual::measure(&p, &x);
             assert!(
                 m.natural < 1e-7 * speed(&p) && m.momentum < 1e-10,
@@ -101,5 +102,6 @@ fn random_elliptic_problems_are_solved_in_original_coordinates() {
             );
         }
     }
-    assert!(solved > 150, "most are solved: {solved} of 180");
+    // `cr` runs out of iterations on one of them.
+    unsolved.is_at_most(&[("cr", 1)]);
 }

@@ -4,9 +4,7 @@
 //! (reference: Runge–Kutta of fourth order): path and place of rest to 1 % of the way at 1 ms, the error of slope 1 in
 //! the step. With μ₁ = μ₂ it goes straight.
 
-mod stage;
-
-use stage::{G, cube, floor, position, run, slope, start, steps, velocity};
+use crate::stage::{G, cube, floor, position, run, slope, start, steps, velocity};
 use stiction::scene::{Combine, SurfaceFriction};
 use stiction::{Scheme, Simulation, Vec3};
 

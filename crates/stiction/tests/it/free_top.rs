@@ -5,9 +5,7 @@
 //! disturbance, the top turns over again and again (Dzhanibekov), at the interval of Euler's solution in elliptic
 //! functions: 2 K(k)/n, n² = (I₃ − I₂)(L² − 2 E I₁)/(I₁ I₂ I₃), k² = (I₂ − I₁)(2 E I₃ − L²)/((I₃ − I₂)(L² − 2 E I₁)).
 
-mod stage;
-
-use stage::{orientation, slope, spin, start, steps};
+use crate::stage::{orientation, slope, spin, start, steps};
 use stiction::scene::MassSpec;
 use stiction::{Body, Geometry, Mat3, Scene, Scheme, Simulation, Vec3};
 

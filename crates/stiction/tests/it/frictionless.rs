@@ -3,15 +3,15 @@
 //! one side and of 1e-9 give the same motion; linear complementarity problems have the answer that trying every set of
 //! closed contacts finds.
 
-mod common;
-mod stage;
+use crate::common;
 
-use common::{Dense, cold, random_problem, speed};
-use stage::{G, ball, cube, empty, floor, run, start_with, velocity};
-use stiction::contact::samples::Rng;
+use crate::common::{Dense, cold, random_problem, speed};
+use crate::stage::{G, ball, cube, empty, floor, run, start_with, velocity};
 use stiction::contact::{ContactProblem, LocalProblem, Solution};
+use stiction::linalg::Rng;
+use stiction::methods::make;
 use stiction::scene::Force;
-use stiction::solvers::{SolverSettings, make};
+use stiction::solvers::SolverSettings;
 use stiction::{Body, Scene, Scheme, SolverKind, Vec3};
 
 fn coulomb_solvers() -> impl Iterator<Item = SolverKind> {

@@ -3,9 +3,7 @@
 //! Boxes of 8, 64, 512, 4096 and 32768 kg, each eight times as heavy as the one below: 10 s at 1/120 s. No overlap
 //! exceeds 1e-6 m, no box drifts by 1e-6 m, and the floor carries the total weight to 1e-8 of it.
 
-mod stage;
-
-use stage::{G, cube, floor, force_on, position, run, start, turned};
+use crate::stage::{G, cube, floor, force_on, position, run, start, turned};
 use stiction::{Quat, Scheme, Simulation, Vec3};
 
 const MASSES: [f64; 5] = [8.0, 64.0, 512.0, 4096.0, 32768.0];

@@ -3,9 +3,7 @@
 //! Sliding, the speed after n steps of 2 ms is n h a and the way a h² n (n + 1)/2, both to 1e-6 of themselves, for
 //! friction from ice to rubber; staying, the speed is below 1e-10 m/s.
 
-mod stage;
-
-use stage::{G, cube, incline, laid_on, position, run, start, tilt, turned, velocity};
+use crate::stage::{G, cube, incline, laid_on, position, run, start, tilt, turned, velocity};
 use stiction::{Body, Geometry, Scheme, Simulation, Vec3};
 
 const H: f64 = 2e-3;

@@ -5,8 +5,9 @@
 
 use stiction::collide::ccd::{edge_edge, vertex_face};
 use stiction::collide::{Continuous, inspect};
-use stiction::contact::samples::Rng;
 use stiction::coords::Pose;
+use stiction::kinematics::{Placement, position_at};
+use stiction::linalg::Rng;
 use stiction::mesh::edges;
 use stiction::scene::{Sheet, samples};
 use stiction::{
@@ -73,7 +74,7 @@ fn cloth_lies_on_cloth_over_a_box() {
     assert!(most(&held[..15]) < 0.95 && most(&held[15..]) == 0.0, "{held:?}");
     let mean = |k: u32| {
         let solid = &sim.model().solids[k as usize];
-        let z: f64 = solid.vertices.iter().map(|a| a.position(sim.model(), sim.state()).z).sum();
+        let z: f64 = solid.vertices.iter().map(|a| sim.kinematics().position(a).z).sum();
         z / solid.vertices.len() as f64
     };
     assert!(mean(1) > mean(0), "the upper one stays above");
@@ -105,7 +106,7 @@ fn a_poor_solver_holds_bodies_back_instead_of_passing_through() {
 /// The first impact of all features of two bodies, by a double loop.
 fn first_by_brute_force(model: &Model, state: &State, ahead: &State) -> f64 {
     let x = |s: &State, k: usize| -> Vec<Vec3> {
-        model.solids[k].vertices.iter().map(|a| a.position(model, s)).collect()
+        model.solids[k].vertices.iter().map(|a| position_at(model, s, a)).collect()
     };
     let mut first = f64::INFINITY;
     for (p, q) in [(0, 1), (1, 0)] {
@@ -141,7 +142,7 @@ fn impacts_of_any_motion_are_found() {
     let state = &model.initial;
     let mut rng = Rng::new(4);
     let mut continuous = Continuous::new(&model);
-    continuous.find_candidates(&model, state, 1e-3);
+    continuous.find_candidates(Placement::of(&model, state).kinematics(&model), 1e-3);
     let mut hits = Vec::new();
     let mut met = 0;
     for round in 0..6 {
@@ -151,9 +152,13 @@ fn impacts_of_any_motion_are_found() {
         let common = [rng.normal3() * size, rng.normal3() * size];
         for n in &model.nodes {
             let own = common[n.solid.map_or(0, |s| s.index())] + rng.normal3() * (0.1 * size);
-            (Vec3::from_slice(&state.q[n.q..]) + own).write_to_slice(&mut ahead.q[n.q..n.q + 3]);
+            (n.position(state) + own).write_to_slice(&mut ahead.q[n.q..n.q + 3]);
         }
-        continuous.impacts(&model, state, &ahead, &mut hits);
+        continuous.impacts(
+            Placement::of(&model, state).kinematics(&model),
+            Placement::of(&model, &ahead).kinematics(&model),
+            &mut hits,
+        );
         let between =
             hits.iter().filter(|h| h.owners.iter().all(|o| matches!(o, stiction::scene::Owner::Solid(_))));
         let found = between.map(|h| h.time).fold(f64::INFINITY, f64::min);

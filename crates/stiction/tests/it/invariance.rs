@@ -6,8 +6,7 @@
 //! - in any units of length, time and mass. Powers of two change no bit, so that there the answers are equal exactly:
 //!   no length, speed or mass is hidden in the code.
 
-#[path = "common/scenes.rs"]
-mod scenes;
+use crate::common::scenes;
 
 use stiction::scene::{MassSpec, Motion};
 use stiction::{Body, Geometry, Pose, Quat, Scene, Scheme, SimSettings, Simulation, SolverSettings, Vec3};
@@ -74,10 +73,10 @@ fn run(scene: &Scene, h: f64, scheme: Scheme, demand: Demand) -> Vec<[(Pose, Vec
         .map(|step| {
             let status = sim.step(h).unwrap().status.clone();
             assert!(status.is_solved(), "step {step}: {status:?}");
-            [0, 1].map(|b| {
-                let s = sim.state();
-                let v = &s.v[6 * b..];
-                (s.rigid_pose(7 * b), Vec3::from_slice(v), Vec3::from_slice(&v[3..]))
+            ["first", "second"].map(|name| {
+                let id = sim.model().names.find(name).expect("the story knows its bodies");
+                let frame = sim.kinematics().body(id);
+                (frame.com, frame.v, frame.w)
             })
         })
         .collect()

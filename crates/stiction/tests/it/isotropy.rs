@@ -3,9 +3,7 @@
 //! A box and a flat disc are launched over a floor at 1 m/s in 36 directions, in steps of 1 ms. All stop after the same
 //! distance v₀²/(2 μ g): the spread is below 0.1 % (measured: below 1e-6), they go straight and do not turn.
 
-mod stage;
-
-use stage::{G, cube, floor, position, run, start, steps, turned};
+use crate::stage::{G, cube, floor, position, run, start, steps, turned};
 use stiction::{Body, Geometry, Quat, Scheme, Vec3};
 
 const MU: f64 = 0.5;

@@ -2,15 +2,15 @@
 //! mean of particles, rigid body, turning of a rigid body). The block matrix multiplies like the dense one, and the Delassus blocks are those of
 //! the dense J A⁻¹ Jᵀ, elliptic cones and softness included; the form without W gives the same velocities.
 
-mod common;
+use crate::common;
 
-use common::{Dense, key, random_frame};
-use stiction::contact::bodies::Bodies;
+use crate::common::{Dense, key, random_frame};
 use stiction::contact::delassus::Delassus;
-use stiction::contact::local::LocalForm;
-use stiction::contact::samples::Rng;
+use stiction::contact::delassus::bodies::Bodies;
+use stiction::contact::delassus::local::LocalForm;
 use stiction::contact::{Bounds, ContactJacobian, ContactProblem, Friction, Law, LocalProblem, Term};
-use stiction::coords::{BlockKind, Layout};
+use stiction::coords::{BlockKind, Layout, Part};
+use stiction::linalg::Rng;
 use stiction::linalg::{BlockMat, Vec3};
 
 const RIGID: usize = 3;
@@ -29,10 +29,8 @@ fn layout() -> Layout {
 
 /// Side of a contact: 0 world, 1 particle, 2 weighted particles, 3 rigid body, 4 its turning. `sign` is −1 for side b.
 fn side(kind: usize, sign: f64, rng: &mut Rng) -> Vec<Term> {
-    let node = |k: usize, weight: f64| Term::Node {
-        block: (RIGID + k) as u32,
-        dof: (6 * RIGID + 3 * k) as u32,
-        weight,
+    let node = |k: usize, weight: f64| {
+        Term::Point(Part::Node { block: (RIGID + k) as u32, dof: (6 * RIGID + 3 * k) as u32, weight })
     };
     let first = rng.bits() as usize % NODES;
     match kind {
@@ -84,7 +82,7 @@ fn block_products_are_dense_products() {
     let mut rng = Rng::new(5);
     let layout = layout();
     let n = layout.nv();
-    let mut m = BlockMat::with_pattern(&layout, &[(0, 1), (4, 2), (9, 0), (5, 6), (6, 5)]);
+    let mut m = BlockMat::with_pattern(&layout.widths(), &[(0, 1), (4, 2), (9, 0), (5, 6), (6, 5)]);
     let mut dense = Dense::new(n, n);
     for i in 0..m.block_rows() {
         for k in 0..m.block_rows() {
@@ -112,7 +110,11 @@ fn block_products_are_dense_products() {
 fn mixed_problem() -> ContactProblem {
     let mut rng = Rng::new(8);
     let layout = layout();
-    let mut p = ContactProblem { a: BlockMat::block_diagonal(&layout), h: 0.01, ..ContactProblem::default() };
+    let mut p = ContactProblem {
+        a: BlockMat::block_diagonal(&layout.widths()),
+        h: 0.01,
+        ..ContactProblem::default()
+    };
     for (i, b) in layout.blocks().iter().enumerate() {
         let mass = rng.range(0.1, 5.0);
         let block = p.a.diagonal_block_mut(i);

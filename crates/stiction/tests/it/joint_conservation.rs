@@ -3,19 +3,16 @@
 //! 1e-12. A linear spring between two masses keeps its energy under the midpoint scheme to 1e-12, and swings at the
 //! frequency of the closed form.
 
-mod stage;
-
-use stage::{run, start};
+use crate::stage::{run, start};
+use stiction::kinematics::BodyFrame;
 use stiction::scene::{Joint, JointKind, MassSpec, Motor, Spring};
 use stiction::{Body, Geometry, Mat3, Scene, Scheme, Simulation, Vec3};
 
 /// Total momentum and angular momentum about the origin.
 fn momenta(sim: &Simulation) -> (Vec3, Vec3) {
     let (mut p, mut l) = (Vec3::ZERO, Vec3::ZERO);
-    for b in sim.model().bodies.iter().filter(|b| b.block.is_some()) {
-        let pose = sim.state().rigid_pose(b.q);
-        let (v, w) =
-            (Vec3::from_slice(&sim.state().v[b.dof..]), Vec3::from_slice(&sim.state().v[b.dof + 3..]));
+    for (id, b) in sim.model().free_bodies() {
+        let BodyFrame { com: pose, v, w } = *sim.kinematics().body(id);
         p += b.mass * v;
         l += pose.translation.cross(b.mass * v) + b.world_inertia(pose.rotation) * w;
     }

@@ -2,9 +2,7 @@
 //! the remedy; bodies that are joined pass through each other unless the joint says otherwise; a joint can be driven by a
 //! body that moves as prescribed; every solver holds joints.
 
-mod stage;
-
-use stage::{empty, position, run, start, start_with};
+use crate::stage::{empty, position, run, start, start_with};
 use stiction::scene::{Joint, JointAnchor, JointKind, Motion, Motor, Reads, Sensor, Spring};
 use stiction::{Body, Geometry, Scene, Scheme, Simulation, SolverKind, Vec3};
 

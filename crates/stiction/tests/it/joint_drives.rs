@@ -3,9 +3,7 @@
 //! its rate; a motor that is too weak gives exactly its limit and yields. Dry friction holds up to its limit and slips
 //! beyond, with the acceleration that is left.
 
-mod stage;
-
-use stage::{G, empty, position, run, start, velocity};
+use crate::stage::{G, empty, position, run, start, velocity};
 use stiction::scene::{Force, Joint, JointKind, Motor, Path, Spring, Target};
 use stiction::{Body, Geometry, Scene, Scheme, Vec3};
 

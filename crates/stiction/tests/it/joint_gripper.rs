@@ -2,9 +2,7 @@
 //! contacts in one exact solve. The box follows the palm, does not slip, the fingers press with the limit of their
 //! motors, and the two friction forces carry its weight.
 
-mod stage;
-
-use stage::{G, floor, force_of, position, run, start};
+use crate::stage::{G, floor, force_of, position, run, start};
 use stiction::scene::{Joint, JointKind, Motor, Path, Target};
 use stiction::{Body, Geometry, Scene, Scheme, Vec3};
 

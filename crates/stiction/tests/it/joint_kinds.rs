@@ -2,11 +2,10 @@
 //! of that many dimensions. What a row measures and what it calls its derivative belong together: the Taylor remainder
 //! of every measure at random poses is of second order.
 
-mod stage;
-
-use stage::{run, slope, start};
-use stiction::contact::samples::Rng;
-use stiction::coords::{Pose, rotation};
+use crate::stage::{run, slope, start};
+use stiction::coords::Pose;
+use stiction::linalg::Rng;
+use stiction::linalg::rotation;
 use stiction::scene::{Joint, JointKind, JointPlace, Measure, Model, ModelJoint};
 use stiction::{Body, Geometry, Quat, Scene, Scheme, Vec3};
 

@@ -4,9 +4,7 @@
 //! twice, falls and swings for 2 s without blowing up, its anchors together to 1e-9 m. A light chain holds a thousand
 //! times its weight.
 
-mod stage;
-
-use stage::{empty, orientation, position, run, spin, start};
+use crate::stage::{empty, orientation, position, run, spin, start};
 use stiction::scene::{Joint, JointKind, MassSpec, Motor};
 use stiction::{Body, Geometry, Mat3, Quat, Scene, Scheme, Simulation, Vec3};
 

@@ -3,9 +3,7 @@
 //! a double pendulum in a band that shrinks with h², and the anchors agree to 1e-9 m at every step. The joint force at
 //! the lowest point is m g + m v²/r, and it hangs still at m g.
 
-mod stage;
-
-use stage::{G, empty, run, slope, start};
+use crate::stage::{G, empty, run, slope, start};
 use stiction::coords::Pose;
 use stiction::scene::{Joint, JointKind, MassSpec};
 use stiction::{Body, Geometry, Mat3, Quat, Scene, Scheme, Simulation, Vec3};

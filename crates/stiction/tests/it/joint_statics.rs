@@ -2,9 +2,7 @@
 //! gives its weight and the moment weight × lever; a beam on a hinge and a rod shares its load by the lever rule; a
 //! loop of five bars that holds things twice still balances every bar.
 
-mod stage;
-
-use stage::{G, empty, run, start};
+use crate::stage::{G, empty, run, start};
 use stiction::scene::{Force, Joint, JointKind};
 use stiction::{Body, Geometry, Scene, Scheme, Simulation, Vec3};
 

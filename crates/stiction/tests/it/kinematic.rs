@@ -5,10 +5,11 @@
 //! ω² r < μ g, and leaves it above. Lift through keyframes: the sensor of a box reads m g at constant speed and
 //! m (g ± a) where the lift speeds up or brakes, to 1e-8.
 
-mod stage;
+use crate::stage;
 
-use stage::{G, cube, empty, force_on, position, run, spin, start, velocity};
-use stiction::coords::{Pose, rotation};
+use crate::stage::{G, cube, empty, force_on, position, run, spin, start, velocity};
+use stiction::coords::Pose;
+use stiction::linalg::rotation;
 use stiction::scene::{Ease, Keyframe, Motion};
 use stiction::{Body, Geometry, Scene, Scheme, Vec3};
 

@@ -6,9 +6,7 @@
 //! v⁺ = v − μ g h, x⁺ = x + h (v + v⁺)/2, so that its stopping distance is v₀²/(2 μ g) to second order (1e-5 at
 //! 1 ms); on an incline a box slides by exactly ½ a t².
 
-mod stage;
-
-use stage::{G, cube, floor, incline, laid_on, position, run, start, steps, tilt, velocity};
+use crate::stage::{G, cube, floor, incline, laid_on, position, run, start, steps, tilt, velocity};
 use stiction::{Scheme, Vec3};
 
 #[test]

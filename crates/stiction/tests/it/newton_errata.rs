@@ -3,14 +3,14 @@
 //! axes. And islands (Sec. 11): solved one by one they move as they do in one system.
 
 use stiction::contact::{ContactProblem, Solution, samples};
-use stiction::coords::rotation;
-use stiction::linalg::Quat;
-use stiction::sim::{NonlinearSettings, NonlinearStepper};
+use stiction::linalg::rotation;
+use stiction::linalg::{Quat, Rng};
+use stiction::papers::nsn::solve::linear::LinearSolver;
+use stiction::papers::nsn::solve::schur::Schur;
+use stiction::papers::nsn::solve::stiffness::Stiffness;
+use stiction::papers::nsn::solve::*;
+use stiction::papers::nsn::{NonlinearSettings, NonlinearStepper};
 use stiction::solvers::ContactSolver;
-use stiction::solvers::newton::linear::LinearSolver;
-use stiction::solvers::newton::schur::Schur;
-use stiction::solvers::newton::stiffness::Stiffness;
-use stiction::solvers::newton::*;
 use stiction::{Body, Geometry, Scene, Vec3};
 
 /// Solves a x = b by elimination with pivots.
@@ -38,7 +38,7 @@ fn eliminate(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
 /// N15: (59) with (60), and (64), solve the saddle-point system (56) with the printed signs.
 #[test]
 fn n15_both_schur_complements_solve_the_saddle_point_system() {
-    let mut rng = samples::Rng::new(15);
+    let mut rng = Rng::new(15);
     let (dofs, rows) = (9, 5);
     let mut s = Schur::<f64>::default();
     for n in [6, 3] {

@@ -6,9 +6,7 @@
 //! rises less than d/10 too high and falls back: kinetic energy below m g d/8, a fortieth of what a push at 1 m/s
 //! would leave if it were kept as velocity. In the end everything rests. Both schemes, 1 ms.
 
-mod stage;
-
-use stage::{G, cube, floor, position, run, start, steps};
+use crate::stage::{G, cube, floor, position, run, start, steps};
 use stiction::{Scene, Scheme, Simulation};
 
 const DEPTH: f64 = 0.01;

@@ -4,9 +4,9 @@
 //! joint of the stack what stands above it; the force of b on a is minus that of a on b, and sideways there is
 //! nothing. In motion, with impacts and slip: h Σ F = Δp − m g h to 1e-9 of m·1 m/s, at every step. Both schemes.
 
-mod stage;
+use crate::stage;
 
-use stage::{G, cube, floor, force_of, force_on, run, start, velocity};
+use crate::stage::{G, cube, floor, force_of, force_on, run, start, velocity};
 use stiction::coords::Pose;
 use stiction::scene::{Reads, Sensor, Shape};
 use stiction::{Body, Geometry, Scene, Scheme, Vec3};

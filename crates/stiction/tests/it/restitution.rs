@@ -6,9 +6,7 @@
 //! 0 < e < 1 the ball comes to rest after √(2 H/g) (1 + e)/(1 − e): impacts below the threshold do not rebound. A box
 //! that falls flat rebounds the same and does not turn.
 
-mod stage;
-
-use stage::{G, ball, cube, floor, position, run, start, steps, turned, velocity};
+use crate::stage::{G, ball, cube, floor, position, run, start, steps, turned, velocity};
 use stiction::{Body, Quat, Scheme, Simulation, Vec3};
 
 const HEIGHT: f64 = 1.0;

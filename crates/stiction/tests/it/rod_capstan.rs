@@ -4,9 +4,7 @@
 //! tension at the held end is exp(±μ θ) times the pull, within 2 %. And without turning the cable holds a weight ratio just
 //! below that, and slips above it.
 
-mod stage;
-
-use stage::{position, run, start};
+use crate::stage::{position, run, start};
 use std::f64::consts::PI;
 use stiction::elastic::Section;
 use stiction::scene::{Body, Fixing, Force, Geometry, Motion, Rod, RodHold, Scene};
@@ -55,7 +53,7 @@ fn pull(link: String, force: f64) -> Force {
 /// Tension in the rod at its first joint [N].
 fn held_tension(sim: &Simulation) -> f64 {
     let joint = &sim.model().rods[0].joints[0];
-    joint.element.force(&joint.frames(sim.model(), sim.state())).length()
+    joint.element.force(&sim.kinematics().rod_frames(joint)).length()
 }
 
 #[test]

@@ -1,9 +1,7 @@
 //! Rods in motion: without external forces a bending, twisting rod keeps momentum and angular momentum to 1e-12; taut cables
 //! stay stable at steps that do not resolve their waves; what holds an end carries it along; bad rods are named.
 
-mod stage;
-
-use stage::{G, empty, position, start};
+use crate::stage::{G, empty, position, start};
 use stiction::coords::BodyId;
 use stiction::elastic::Section;
 use stiction::scene::{Body, Fixing, Geometry, Motion, Rod, RodHold, Scene};
@@ -82,7 +80,7 @@ fn a_taut_cable_stays_stable_at_large_steps() {
     let drop = -position(&sim, "load").z - length - 0.1;
     assert!((drop / stretch - 1.0).abs() < 1e-3, "{drop} of {stretch} m");
     let joint = &sim.model().rods[0].joints[0];
-    let hook = joint.element.force(&joint.frames(sim.model(), sim.state()));
+    let hook = joint.element.force(&sim.kinematics().rod_frames(joint));
     assert!((hook.z / (-(mass + own) * G) - 1.0).abs() < 1e-3, "{hook}");
 }
 

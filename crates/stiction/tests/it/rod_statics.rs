@@ -2,9 +2,9 @@
 //! column buckles at Euler's load, a rope hangs in a catenary, a twisted rod turns by M L/(G J), and a drawn rest shape is
 //! free of load. Found by steps so long that inertia does not count.
 
-mod stage;
+use crate::stage;
 
-use stage::{G, empty, position, start};
+use crate::stage::{G, empty, position, start};
 use std::f64::consts::PI;
 use stiction::elastic::Section;
 use stiction::scene::{Fixing, Force, RestShape, Rod, RodHold, Scene};
@@ -62,8 +62,7 @@ fn settle(sim: &mut Simulation) {
 /// The far end of the last link.
 fn tip(sim: &Simulation) -> Vec3 {
     let rod = &sim.model().rods[0];
-    let last = &rod.joints[rod.joints.len() - 1].ends[1];
-    let frame = last.place(sim.model(), sim.state());
+    let [_, frame] = sim.kinematics().rod_frames(&rod.joints[rod.joints.len() - 1]);
     frame.point - 2.0 * frame.arm
 }
 
@@ -96,7 +95,7 @@ fn an_end_moment_rolls_a_rod_into_a_circle() {
         // From straight to a circle in pieces: a rod is wound up, not thrown.
         let full = sim.model().clone();
         for k in 1..=20 {
-            let mut model = full.clone();
+            let mut model = stiction::Model::clone(&full);
             model.forces[0].torque *= f64::from(k) / 20.0;
             let state = sim.state().clone();
             sim = Simulation::new(model, Default::default());
@@ -160,7 +159,7 @@ fn a_rope_hangs_in_a_catenary() {
     let weight = 1000.0 * soft.area() * length * G;
     let joints = &sim.model().rods[0].joints;
     for joint in [&joints[0], &joints[n]] {
-        let f = joint.element.force(&joint.frames(sim.model(), sim.state()));
+        let f = joint.element.force(&sim.kinematics().rod_frames(joint));
         assert!((f.z.abs() / (0.5 * weight) - 1.0).abs() < 1e-6, "{f}");
     }
 }

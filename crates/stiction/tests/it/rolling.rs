@@ -5,9 +5,7 @@
 //! moment, so it spins for ever. On an incline: rolls with 5/7 g sin θ where tan θ < 7/2 μ, else slips with
 //! g (sin θ − μ cos θ). Speeds to 1e-9 m/s, times within a step of 1 ms.
 
-mod stage;
-
-use stage::{G, ball, floor, incline, laid_on, position, run, spin, start, steps, tilt, velocity};
+use crate::stage::{G, ball, floor, incline, laid_on, position, run, spin, start, steps, tilt, velocity};
 use stiction::{Scheme, Simulation, Vec3};
 
 const H: f64 = 1e-3;

@@ -3,14 +3,15 @@
 //! Redundant equations (every row twice, a closed loop of hinges) change nothing but how the rows share the load, and
 //! the exact solver needs no more than Newton for equations alone.
 
-mod common;
+use crate::common;
 
-use common::{cold, distance, key, random_frame, random_problem, rigid, speed};
-use stiction::contact::samples::Rng;
+use crate::common::{Unsolved, cold, distance, key, random_frame, random_problem, rigid, speed};
 use stiction::contact::{Bounds, ContactProblem, Law, LocalProblem, Term, residual};
+use stiction::linalg::Rng;
 use stiction::linalg::{Mat3, Vec3};
+use stiction::methods::{SolverKind, make};
+use stiction::solvers::SolverSettings;
 use stiction::solvers::exact::{self, Exact};
-use stiction::solvers::{SolverKind, SolverSettings, make};
 
 const INF: f64 = f64::INFINITY;
 
@@ -74,7 +75,7 @@ fn problem(seed: u64, mu: f64) -> ContactProblem {
 #[test]
 fn whoever_claims_convergence_is_right_and_convex_problems_have_one_answer() {
     let settings = SolverSettings { tolerance: Some(1e-10), max_iterations: None };
-    let (mut compared, mut by_relaxation) = (0, 0);
+    let mut unsolved = Unsolved::default();
     for seed in 0..600 {
         let p = problem(seed, if seed % 2 == 0 { 0.0 } else { 0.6 });
         let scale = speed(&p);
@@ -86,11 +87,10 @@ fn whoever_claims_convergence_is_right_and_convex_problems_have_one_answer() {
             let mut x = cold(&p);
             let report = make(kind, &settings).solve(&p, &mut x, &mut ());
             assert!(x.v.iter().all(|v| v.is_finite()), "problem {seed}, {}", kind.name());
-            assert!(kind != SolverKind::Exact || report.status.is_solved(), "problem {seed}: {report:?}");
             if !report.status.is_solved() {
+                unsolved.note(kind.name(), seed);
                 continue;
             }
-            by_relaxation += usize::from(kind == SolverKind::Apgd);
             let m = residual::measure(&p, &x);
             assert!(m.natural <= 1e-7 * scale, "problem {seed}, {}: {m:?}", kind.name());
             assert!(m.momentum <= 1e-9 * scale, "problem {seed}, {}: {m:?}", kind.name());
@@ -99,7 +99,6 @@ fn whoever_claims_convergence_is_right_and_convex_problems_have_one_answer() {
                 match &first {
                     None => first = Some(x.v),
                     Some(v) => {
-                        compared += 1;
                         let off = distance(v, &x.v);
                         assert!(off <= 1e-6 * scale, "problem {seed}, {}: off by {off:e} m/s", kind.name());
                     }
@@ -107,7 +106,7 @@ fn whoever_claims_convergence_is_right_and_convex_problems_have_one_answer() {
             }
         }
     }
-    assert!(compared > 500 && by_relaxation > 100, "most solvers solve most: {compared}, {by_relaxation}");
+    unsolved.is_at_most(&[("apgd", 1), ("cond-e", 15), ("cr", 14), ("pgs", 18), ("realtime", 5)]);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! A scene that cannot be is refused with an error that names the item and the remedy; one that can becomes a model
 //! with bodies numbered in order, shapes relative to the centre of mass, and masses that follow from the shapes.
 
-use stiction::coords::{BodyId, NodeId, rotation};
+use stiction::coords::{BodyId, NodeId};
+use stiction::linalg::rotation;
 use stiction::scene::{
     Combine, Ease, Force, Keyframe, MassSpec, Motion, Owner, PairRule, Particle, Reads, Sensor, SensorKind,
     Shape, SurfaceFriction,
@@ -91,8 +92,14 @@ fn every_error_names_the_item_and_says_what_is_wrong() {
             s.bodies[1].mass = MassSpec::Mass(0.0)
         }),
         ("body `crate`", "out of range; check the units", |s| {
-            shape(s, Geometry::Box { half: Vec3::splat(1e90) });
+            shape(s, Geometry::Box { half: Vec3::splat(1e3) });
+            s.bodies[1].mass = MassSpec::Density(1e307);
         }),
+        ("body `crate`", "its half size is 2e9 m; lengths and coordinates are at most 1e9 m", |s| {
+            shape(s, Geometry::Box { half: Vec3::splat(2e9) });
+        }),
+        ("body `crate`", "its position is -1e300 m", |s| s.bodies[1].pose.translation.y = -1e300),
+        ("particle `dot`", "its radius is 1e10 m", |s| s.particles[0].radius = 1e10),
         ("body `crate`", "plane has no mass", |s| shape(s, Geometry::Plane)),
         ("body `crate`", "no shapes to take the mass from", |s| s.bodies[1].shapes.clear()),
         ("body `crate`, shape 2", "radius of a sphere must be positive", |s| {
@@ -196,9 +203,13 @@ fn every_error_names_the_item_and_says_what_is_wrong() {
         ("particle `dot`", "velocity must be finite", |s| s.particles[0].velocity.z = NAN),
         ("particle `dot`", "friction must be finite", |s| s.particles[0].friction = NAN),
         ("particle `dot`", "restitution must lie", |s| s.particles[0].restitution = -0.1),
-        ("force on `box`", "no body, soft body or particle `box`; known are crate, dot, floor", |s| {
-            s.forces.push(Force { target: "box".into(), ..push() });
-        }),
+        (
+            "force on `box`",
+            "no body, soft body, cloth or particle `box`; known names: `crate`, `dot`, `floor`",
+            |s| {
+                s.forces.push(Force { target: "box".into(), ..push() });
+            },
+        ),
         ("force on `crate`", "from must not exceed until", |s| {
             s.forces.push(Force { from: 2.0, until: 1.0, ..push() })
         }),
@@ -217,11 +228,11 @@ fn every_error_names_the_item_and_says_what_is_wrong() {
             sensor(s, "e", Reads::Energy);
             sensor(s, "e", Reads::Pose("crate".into()));
         }),
-        ("sensor `e`", "no body, soft body or particle `moon`", |s| {
+        ("sensor `e`", "no body, soft body, cloth or particle `moon`", |s| {
             sensor(s, "e", Reads::Velocity("moon".into()))
         }),
         ("sensor `e`", "on itself", |s| sensor(s, "e", Reads::PairForce("crate".into(), "crate".into()))),
-        ("pair `crate`, `moon`", "no body, soft body or particle `moon`", |s| {
+        ("pair `crate`, `moon`", "no body, soft body, cloth or particle `moon`", |s| {
             s.pairs.push(rule("crate", "moon"))
         }),
         ("pair `crate`, `dot`", "`dot` is a particle", |s| s.pairs.push(rule("crate", "dot"))),

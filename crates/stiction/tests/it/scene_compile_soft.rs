@@ -237,9 +237,14 @@ fn names_and_places_that_do_not_fit_are_refused() {
         ("soft body `blob`, attachment 1", "there is no node 8; the mesh has 8", "counted from 0", |s| {
             hold(s, NodeSelection::Nodes(vec![0, 8]), None);
         }),
-        ("soft body `blob`, attachment 1", "no body, soft body or particle `crat`", "known are", |s| {
-            hold(s, everywhere(), Some("crat"));
-        }),
+        (
+            "soft body `blob`, attachment 1",
+            "no body, soft body, cloth or particle `crat`",
+            "did you mean `crate`?",
+            |s| {
+                hold(s, everywhere(), Some("crat"));
+            },
+        ),
         ("soft body `blob`, attachment 1", "`flag` is not a rigid body", "attach to rigid bodies", |s| {
             hold(s, everywhere(), Some("flag"));
         }),
@@ -276,10 +281,12 @@ fn names_and_places_that_do_not_fit_are_refused() {
         }),
         ("soft body `blob`, inflation 1", "finite pressures", "", |s| inflate(s, -9.0, &[[0.0, NAN]])),
         // Ends of rods and springs.
-        ("rod `cable`", "no body, soft body or particle `crat`", "known are", |s| end(s, "crat")),
+        ("rod `cable`", "no body, soft body, cloth or particle `crat`", "did you mean `crate`?", |s| {
+            end(s, "crat")
+        }),
         ("rod `cable`", "`blob` is not a rigid body", "held by rigid bodies", |s| end(s, "blob")),
         ("rod `cable`", "`cable[2]` is a link of the rod itself", "another body", |s| end(s, "cable[2]")),
-        ("spring `coil`", "no body, soft body or particle `crat`", "known are", |s| {
+        ("spring `coil`", "no body, soft body, cloth or particle `crat`", "did you mean `crate`?", |s| {
             s.springs[0].ends[0].on = Some("crat".into());
         }),
         ("spring `coil`", "particle `dot` has no extent", "leave out the point", |s| {
@@ -298,7 +305,7 @@ fn names_and_places_that_do_not_fit_are_refused() {
         }),
         ("joint `elbow`", "`blob` is soft", "attach its nodes", |s| s.joints[0].b = "blob".into()),
         ("joint `elbow`", "`dot` is a particle", "joints hold bodies", |s| s.joints[0].b = "dot".into()),
-        ("joint `elbow`", "no body, soft body or particle `nobody`", "known are", |s| {
+        ("joint `elbow`", "no body, soft body, cloth or particle `nobody`", "known names: ", |s| {
             s.joints[0].a = Some("nobody".into());
         }),
         ("joint `elbow`", "to itself", "name two bodies", |s| s.joints[0].a = Some("crate".into())),
@@ -315,7 +322,7 @@ fn names_and_places_that_do_not_fit_are_refused() {
         ("sensor `probe`", "the point must be finite", "", |s| {
             read(s, Reads::Point { body: "blob".into(), at: Vec3::NAN });
         }),
-        ("sensor `probe`", "there is no joint `knee`", "known are elbow", |s| {
+        ("sensor `probe`", "there is no joint `knee`", "known joints: `elbow`", |s| {
             read(s, Reads::Joint("knee".into()));
         }),
         ("force on `blob`", "without torque or point of attack", "shared among its nodes", |s| {

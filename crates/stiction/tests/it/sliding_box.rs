@@ -5,9 +5,7 @@
 //! at 1 ms with the exact solver, to 1e-6 with Gauss–Seidel; the stopping distance is right to 0.5 %. It neither lifts
 //! nor turns (less than 1e-8 rad; Gauss–Seidel 2e-6).
 
-mod stage;
-
-use stage::{G, cube, floor, position, run, start_with, steps, turned, velocity};
+use crate::stage::{G, cube, floor, position, run, start_with, steps, turned, velocity};
 use stiction::scene::Force;
 use stiction::{Quat, Scene, Scheme, Simulation, SolverKind, Vec3};
 

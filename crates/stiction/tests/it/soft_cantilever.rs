@@ -28,7 +28,7 @@ fn sag(law: Law, cells: [usize; 3], h: f64, steps: usize) -> f64 {
     }
     let beam = &sim.model().solids[0];
     let tip: Vec<usize> = (0..beam.rest.len()).filter(|&i| beam.rest[i].x > 0.5 * LENGTH - 1e-9).collect();
-    let fall = |&i: &usize| beam.rest[i].z - sim.model().vertex_position(sim.state(), SoftId(0), i).z;
+    let fall = |&i: &usize| beam.rest[i].z - sim.kinematics().vertex_position(SoftId(0), i).z;
     let mean = tip.iter().map(fall).sum::<f64>() / tip.len() as f64;
     let bending = 1.5 * DENSITY * G * LENGTH.powi(4) / (YOUNG * HEIGHT * HEIGHT);
     let shear = DENSITY * G * LENGTH * LENGTH / 2.0 / (5.0 / 6.0 * YOUNG / (2.0 * (1.0 + POISSON)));

@@ -2,12 +2,12 @@
 //! sticking, opening, free plates, several contacts on one node, contacts between faces and nodes, softness, elliptic
 //! friction. Velocities agree to 1e-7 m/s and the yardstick reads at most 1e-6 m/s.
 
-use stiction::contact::samples::Rng;
 use stiction::contact::soft_samples::{Plates, SoftBlock};
 use stiction::contact::{
     Bounds, ContactKey, ContactProblem, Friction, Law, LocalProblem, Solution, Term, residual,
 };
-use stiction::coords::ShapeId;
+use stiction::coords::{Part, ShapeId};
+use stiction::linalg::Rng;
 use stiction::linalg::{Mat3, Vec3, dense, tangents};
 use stiction::solvers::exact::{Exact, Settings};
 use stiction::solvers::soft::{SoftSettings, SoftSolver};
@@ -213,7 +213,7 @@ fn push(p: &mut ContactProblem, normal: Vec3, bias: Vec3, mu: f64, terms: &[Term
 }
 
 fn node(p: &ContactProblem, block: usize, weight: f64) -> Term {
-    Term::Node { block: block as u32, dof: p.a.block(block).0 as u32, weight }
+    Term::Point(Part::Node { block: block as u32, dof: p.a.block(block).0 as u32, weight })
 }
 
 #[test]
@@ -254,11 +254,13 @@ fn faces_against_nodes_and_bodies() {
             let gap = Vec3::X * rng.range(0.0, 0.05);
             push(&mut p, n, gap, mu, &face);
             let arm = 0.05 * rng.normal3();
-            let body = Term::Rigid { block: 0, dof: 0, sign: -1.0, arm };
+            let body = Term::Point(Part::Rigid { block: 0, dof: 0, weight: -1.0, arm });
             push(&mut p, n, gap, mu, &[face[0], face[1], face[2], body]);
         }
         // The plates also touch each other.
-        let side = |s: u32, sign: f64, arm: Vec3| Term::Rigid { block: s, dof: 6 * s, sign, arm };
+        let side = |s: u32, sign: f64, arm: Vec3| {
+            Term::Point(Part::Rigid { block: s, dof: 6 * s, weight: sign, arm })
+        };
         for arm in [Vec3::ZERO, 0.1 * Vec3::Y, -0.1 * Vec3::Y, 0.1 * Vec3::Z] {
             push(&mut p, -Vec3::X, Vec3::ZERO, mu, &[side(0, 1.0, arm), side(1, -1.0, arm)]);
         }
@@ -296,7 +298,9 @@ fn joints_beside_contacts() {
     let mut rng = Rng::new(6);
     for mu in [0.0, 0.5] {
         let mut p = random_block(&mut rng, 0.2, mu, Plates::Free { mass: 0.5, push: 20.0 }).problem();
-        let side = |s: u32, sign: f64, arm: Vec3| Term::Rigid { block: s, dof: 6 * s, sign, arm };
+        let side = |s: u32, sign: f64, arm: Vec3| {
+            Term::Point(Part::Rigid { block: s, dof: 6 * s, weight: sign, arm })
+        };
         let spin = |s: u32, length: f64| Term::Spin { block: s, dof: 6 * s, length };
         let far = p.a.block_rows() - 1;
         // The plates are hinged (the last row of the turning is free), one of them holds a node, another node is driven

@@ -34,7 +34,7 @@ fn middle(law: Law, stretch: f64) -> (f64, f64) {
     }
     // The middle section: two layers of nodes give the stretch, the lengths across give the thinning.
     let bar = &sim.model().solids[0];
-    let x = |i: usize| sim.model().vertex_position(sim.state(), SoftId(0), i);
+    let x = |i: usize| sim.kinematics().vertex_position(SoftId(0), i);
     let plane = |at: f64| {
         let nodes: Vec<usize> = (0..bar.rest.len()).filter(|&i| (bar.rest[i].x - at).abs() < 1e-9).collect();
         let reach = |k: usize| {

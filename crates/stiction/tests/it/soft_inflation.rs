@@ -33,7 +33,7 @@ fn a_cube_swells_by_pressure_over_bulk_modulus() {
         // Rises within half a second.
         cube.inflations = vec![everywhere(vec![[0.0, 0.0], [0.5, 0.01 * bulk]])];
         let sim = settled(cube);
-        let corner = |i: usize| sim.model().vertex_position(sim.state(), SoftId(0), i);
+        let corner = |i: usize| sim.kinematics().vertex_position(SoftId(0), i);
         let size = corner(63) - corner(0);
         let volume = size.x * size.y * size.z / 1e-3;
         assert!((volume - 1.01).abs() < 3e-4, "{law:?}: {volume}");
@@ -64,7 +64,7 @@ fn a_finger_bends_towards_its_stiff_layer() {
     let solid = &sim.model().solids[0];
     let tip: Vec<Vec3> = (0..solid.rest.len())
         .filter(|&i| solid.rest[i].x > 0.1 - 1e-9)
-        .map(|i| sim.model().vertex_position(sim.state(), SoftId(0), i) - solid.rest[i])
+        .map(|i| sim.kinematics().vertex_position(SoftId(0), i) - solid.rest[i])
         .collect();
     let moved = tip.iter().sum::<Vec3>() / tip.len() as f64;
     // The split of the cells prefers one diagonal, which bends it a little sideways.
@@ -84,7 +84,7 @@ fn a_visual_surface_moves_with_the_mesh() {
     for _ in 0..10 {
         sim.step(0.01).unwrap();
     }
-    let x: Vec<Vec3> = (0..27).map(|i| sim.model().vertex_position(sim.state(), SoftId(0), i)).collect();
+    let x: Vec<Vec3> = (0..27).map(|i| sim.kinematics().vertex_position(SoftId(0), i)).collect();
     let visual = sim.model().solids[0].visual.as_ref().unwrap();
     assert_eq!(visual.triangles, skin.triangles);
     for (e, start) in visual.vertices.iter().zip(&skin.vertices) {
@@ -112,7 +112,7 @@ fn a_filling_makes_only_its_part_soft() {
     let sim = settled(bar);
     let rest = &sim.model().solids[0].rest;
     let middle = (0..rest.len()).find(|&i| rest[i].x.abs() < 1e-9 && rest[i].y.abs() < 1e-9).unwrap();
-    let moved = sim.model().vertex_position(sim.state(), SoftId(0), middle).x;
+    let moved = sim.kinematics().vertex_position(SoftId(0), middle).x;
     let closed = 0.2 * p / (YOUNG * (1.0 + 1.0 / 9.0));
     assert!((moved / closed - 1.0).abs() < 0.02, "{moved} m of {closed} m");
 }

@@ -1,6 +1,6 @@
 //! Rigid, jointed and soft parts in one island: a box on a cushion, a hand with motors that lifts a soft block.
 
-use stiction::coords::{BodyId, SoftId};
+use stiction::coords::SoftId;
 use stiction::elastic::{Damping, Law, Material};
 use stiction::mesh::shapes;
 use stiction::scene::{Joint, JointAnchor, JointKind, Motor, Owner, Path, SoftBody, Target};
@@ -16,7 +16,7 @@ fn on_floor() -> Scene {
 }
 
 fn owner(sim: &Simulation, name: &str) -> Owner {
-    Owner::Body(BodyId(sim.model().bodies.iter().position(|b| b.name == name).unwrap() as u32))
+    sim.model().names.owner(name).unwrap()
 }
 
 #[test]
@@ -31,8 +31,6 @@ fn a_box_rests_on_a_cushion() {
         let half = Vec3::new(0.15, 0.15, 0.05);
         scene.bodies.push(Body::new("box", Geometry::Box { half }).with_mass(20.0).at(0.0, 0.0, 0.16));
         let mut sim = Simulation::new(scene.compile().unwrap(), SimSettings::default());
-        let (box_, floor) = (owner(&sim, "box"), owner(&sim, "floor"));
-        let cushion = Owner::Solid(SoftId(0));
         // Means over half a second: what creeps a micrometre here and there has its weight only on the whole.
         let (mut on_box, mut on_floor) = (Vec3::ZERO, Vec3::ZERO);
         for step in 0..150 {
@@ -40,15 +38,15 @@ fn a_box_rests_on_a_cushion() {
             assert!(r.status.is_solved(), "{cells:?}, step {step}: {:?}", r.status);
             assert!(r.residuals.natural < 1e-6 && r.residuals.penetration < 1e-6, "{:?}", r.residuals);
             if step >= 100 {
-                on_box += sim.force_on(box_, Some(cushion)) / 50.0;
-                on_floor += sim.force_on(floor, Some(cushion)) / 50.0;
+                on_box += sim.force("box", Some("cushion")).unwrap() / 50.0;
+                on_floor += sim.force("floor", Some("cushion")).unwrap() / 50.0;
             }
         }
         let mass: f64 = sim.model().solids[0].mass.iter().sum();
         assert!((on_box.z / (20.0 * G) - 1.0).abs() < 1e-6, "{cells:?}: {on_box}");
         assert!((on_floor.z / (-(20.0 + mass) * G) - 1.0).abs() < 1e-6, "{cells:?}: {on_floor}");
         // It sinks in.
-        let z = sim.state().q[sim.model().bodies[1].q + 2];
+        let z = sim.body("box").unwrap().position().z;
         assert!(z < 0.149 && z > 0.12, "{cells:?}: {z}");
     }
 }

@@ -21,7 +21,7 @@ fn momenta(sim: &Simulation) -> (Vec3, Vec3) {
     let (model, state) = (sim.model(), sim.state());
     let (mut p, mut l) = (Vec3::ZERO, Vec3::ZERO);
     for n in &model.nodes {
-        let (x, v) = (Vec3::from_slice(&state.q[n.q..]), Vec3::from_slice(&state.v[n.dof..]));
+        let (x, v) = (n.position(state), n.velocity(state));
         p += n.mass * v;
         l += x.cross(n.mass * v);
     }
@@ -96,7 +96,7 @@ fn a_body_grown_onto_a_solid_shares_its_momentum() {
     let solid = &sim.model().solids[0];
     let pose = sim.model().body_pose(sim.state(), BodyId(0));
     for (i, rest) in solid.rest.iter().enumerate().filter(|(_, r)| r.x > 0.1 - 1e-9) {
-        let x = sim.model().vertex_position(sim.state(), SoftId(0), i);
+        let x = sim.kinematics().vertex_position(SoftId(0), i);
         let expected = pose.transform_point(*rest - Vec3::new(0.15, 0.0, 0.05));
         assert!((x - expected).length() < 1e-12);
     }

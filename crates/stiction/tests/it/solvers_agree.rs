@@ -2,15 +2,14 @@
 //! be done satisfies the one yardstick, on the original problem; and where the answer is known to be unique (no
 //! friction, or confirmed by enumeration) all move alike. An exact guess takes no iterations.
 
-mod common;
-
-use common::{brute, cold, distance, random_problem, speed};
-use stiction::contact::samples::Rng;
+use crate::common::{Unsolved, brute, cold, distance, random_problem, speed};
 use stiction::contact::{ContactProblem, LocalProblem, Solution, residual};
+use stiction::linalg::Rng;
 use stiction::linalg::Vec3;
+use stiction::methods::{SolverKind, make};
+use stiction::solvers::SolverSettings;
 use stiction::solvers::exact::{self, Exact};
 use stiction::solvers::pgs::Pgs;
-use stiction::solvers::{SolverKind, SolverSettings, make};
 
 const PROBLEMS: u64 = 1000;
 
@@ -34,22 +33,22 @@ fn is_unique(p: &ContactProblem) -> bool {
 #[test]
 fn whoever_claims_convergence_is_right() {
     let settings = SolverSettings { tolerance: Some(1e-10), max_iterations: None };
-    let place = |kind| SolverKind::ALL.iter().position(|k| *k == kind).unwrap();
-    let mut claims = [0; SolverKind::ALL.len()];
-    let mut compared = 0;
+    let mut unsolved = Unsolved::default();
+    let mut unique_problems = 0;
     for seed in 0..PROBLEMS {
         let p = problem(seed);
         let scale = speed(&p);
         let unique = is_unique(&p);
+        unique_problems += usize::from(unique);
         let mut first: Option<Vec<f64>> = None;
         for kind in coulomb_solvers() {
             let mut x = cold(&p);
             let report = make(kind, &settings).solve(&p, &mut x, &mut ());
             assert!(x.v.iter().all(|v| v.is_finite()), "problem {seed}, {}", kind.name());
             if !report.status.is_solved() {
+                unsolved.note(kind.name(), seed);
                 continue;
             }
-            claims[place(kind)] += 1;
             let m = residual::measure(&p, &x);
             // The solver judges by the block of the contact, the yardstick by diagonals: a small factor apart.
             assert!(m.natural <= 1e-7 * scale, "problem {seed}, {}: {m:?}", kind.name());
@@ -59,7 +58,6 @@ fn whoever_claims_convergence_is_right() {
                 match &first {
                     None => first = Some(x.v),
                     Some(v) => {
-                        compared += 1;
                         let off = distance(v, &x.v);
                         assert!(off <= 1e-6 * scale, "problem {seed}, {}: off by {off:e} m/s", kind.name());
                     }
@@ -67,9 +65,9 @@ fn whoever_claims_convergence_is_right() {
             }
         }
     }
-    assert_eq!(claims[place(SolverKind::Exact)], PROBLEMS, "the default solves all");
-    assert!(claims[place(SolverKind::Pgs)] * 10 > PROBLEMS * 9, "Gauss–Seidel solves most: {claims:?}");
-    assert!(compared > 400, "many have one answer: {compared}");
+    unsolved.is_at_most(&[("cond-e", 8), ("cr", 23), ("pgs", 8), ("realtime", 4)]);
+    // A fifth have no friction; of the others with one or two contacts nearly all have one answer.
+    assert!(unique_problems > 300, "{unique_problems} problems have one answer");
 }
 
 #[test]
@@ -137,5 +135,5 @@ fn bare_problems_have_the_answers_of_their_bodies() {
             }
         }
     }
-    assert!(compared > 100, "many have one answer: {compared}");
+    assert_eq!(compared, 194, "answers to problems that have one");
 }

@@ -2,9 +2,7 @@
 //! and angular momentum stay to 1e-12; a load hangs by m g/k; a rope pulls and never pushes; a damper alone takes
 //! c/m of the speed; a driven end carries what hangs on it along; bad springs are named.
 
-mod stage;
-
-use stage::{G, empty, start};
+use crate::stage::{G, empty, start};
 use stiction::elastic::{Action, Preset};
 use stiction::mesh::shapes;
 use stiction::scene::{Body, Geometry, Motion, Particle, Scene, SoftBody, SpringEnd, SpringSpec};
@@ -45,14 +43,13 @@ fn midpoint_keeps_the_energy_of_a_linear_spring() {
 fn momenta(sim: &Simulation) -> (Vec3, Vec3) {
     let (m, s) = (sim.model(), sim.state());
     let (mut p, mut l) = (Vec3::ZERO, Vec3::ZERO);
-    for (i, b) in m.bodies.iter().enumerate().filter(|(_, b)| b.block.is_some()) {
-        let id = stiction::coords::BodyId(i as u32);
+    for (id, b) in m.free_bodies() {
         let (pose, (v, w)) = (m.com_pose(s, id), m.com_velocity(s, id));
         p += b.mass * v;
         l += pose.translation.cross(b.mass * v) + b.world_inertia(pose.rotation) * w;
     }
     for n in &m.nodes {
-        let (x, v) = (Vec3::from_slice(&s.q[n.q..]), Vec3::from_slice(&s.v[n.dof..]));
+        let (x, v) = (n.position(s), n.velocity(s));
         p += n.mass * v;
         l += x.cross(n.mass * v);
     }
@@ -91,7 +88,7 @@ fn a_load_hangs_by_its_weight_over_the_stiffness() {
     for _ in 0..500 {
         sim.step(0.01).unwrap();
     }
-    let z = sim.state().q[2];
+    let z = sim.particle("load").unwrap().position().z;
     assert!((z + 1.0 + 2.0 * G / 100.0).abs() < 1e-9, "{z}");
 }
 
@@ -111,7 +108,7 @@ fn a_soft_block_hangs_by_a_point_of_its_top() {
     for _ in 0..1500 {
         sim.step(0.02).unwrap();
     }
-    let pull = sim.model().springs[0].spring.gradient(sim.model().springs[0].span(sim.model(), sim.state()));
+    let pull = sim.model().springs[0].spring.gradient(sim.kinematics().span(&sim.model().springs[0]));
     assert!((pull.z / -weight - 1.0).abs() < 1e-4, "{pull} of {weight} N");
 }
 
@@ -129,17 +126,18 @@ fn a_rope_pulls_and_never_pushes() {
     scene.springs.push(rope);
     let mut sim = start(&scene, Scheme::ImplicitEuler);
     let (h, mut t) = (0.001, 0.0);
+    let height = |sim: &Simulation| sim.particle("load").unwrap().position().z;
     // Slack: free fall of implicit Euler, z = −½ g t (t + h).
-    while sim.state().q[2] > -0.99 {
+    while height(&sim) > -0.99 {
         sim.step(h).unwrap();
         t += h;
         let z = -0.2 - 0.5 * G * t * (t + h);
-        assert!((sim.state().q[2] - z).abs() < 1e-12);
+        assert!((height(&sim) - z).abs() < 1e-12);
     }
     for _ in 0..3000 {
         sim.step(h).unwrap();
     }
-    assert!((sim.state().q[2] + 1.0 + G / 1e4).abs() < 1e-9, "{}", sim.state().q[2]);
+    assert!((height(&sim) + 1.0 + G / 1e4).abs() < 1e-9, "{}", height(&sim));
 }
 
 #[test]
@@ -154,7 +152,8 @@ fn a_damper_takes_its_share_of_the_speed() {
     for k in 1..=100 {
         sim.step(h).unwrap();
         let expected = (1.0 + h * c / m).powi(-k);
-        assert!((sim.state().v[0] / expected - 1.0).abs() < 1e-10);
+        let speed = sim.particle("p").unwrap().velocity().x;
+        assert!((speed / expected - 1.0).abs() < 1e-10);
     }
 }
 
@@ -202,10 +201,11 @@ fn a_taut_string_stays_stable_at_large_steps() {
     }
     // It comes to rest on the parabola w(x)/(2T) x (l − x) of its weight.
     let (weight, tension) = (1e-3 * G / 0.1, 2e4 * 0.05);
-    for (i, x) in sim.state().q.chunks(3).enumerate() {
+    for (i, bead) in sim.model().nodes.iter().enumerate() {
+        let x = bead.position(sim.state());
         let s = 0.1 * (i + 1) as f64;
         let sag = weight / (2.0 * tension) * s * (1.0 - s);
-        assert!((x[2] / -sag - 1.0).abs() < 1e-3, "bead {i}: {} of {sag}", x[2]);
+        assert!((x.z / -sag - 1.0).abs() < 1e-3, "bead {i}: {} of {sag}", x.z);
     }
 }
 

@@ -6,10 +6,12 @@
 use stiction::collide::Collider;
 use stiction::coords::{Anchor, BodyId, SoftId};
 use stiction::elastic::{Damping, Law, Material};
+use stiction::kinematics::Placement;
 use stiction::linalg::{Mat3, Quat};
 use stiction::mesh::shapes;
+use stiction::methods::SimSettings;
 use stiction::scene::{Body, Ease, Geometry, Keyframe, MassSpec, Motion, NodeSelection, Scene, SoftBody};
-use stiction::sim::{SimSettings, Simulation};
+use stiction::sim::Simulation;
 use stiction::{Pose, Vec3};
 
 const G: f64 = 9.81;
@@ -39,7 +41,7 @@ fn body(geometry: Geometry, rotation: Quat, at: Vec3) -> Body {
 /// Height of the block's top straight below or above a point, by the triangles that look up.
 fn top(sim: &Simulation, p: Vec3) -> f64 {
     let solid = &sim.model().solids[0];
-    let x = |k: u32| sim.model().vertex_position(sim.state(), SoftId(0), k as usize);
+    let x = |k: u32| sim.kinematics().vertex_position(SoftId(0), k as usize);
     let mut height = f64::NEG_INFINITY;
     for t in &solid.surface {
         let [a, b, c] = t.map(x);
@@ -138,7 +140,11 @@ fn gripped(squeeze: f64) -> Scene {
 fn a_row_of_nodes_at_a_rim() {
     let model = gripped(0.0).compile().unwrap();
     let mut contacts = Vec::new();
-    Collider::new(&model).detect(&model, &model.initial, 1e-3, &mut contacts);
+    Collider::new(&model).detect(
+        Placement::of(&model, &model.initial).kinematics(&model),
+        1e-3,
+        &mut contacts,
+    );
     let at_rim =
         |c: &&stiction::collide::Contact| (c.point.z - 0.02).abs() < 1e-9 && c.normal().x.abs() > 0.999;
     let edges = contacts
@@ -178,7 +184,11 @@ fn ridges_that_turn_through_parallel() {
         };
         let model = scene.compile().unwrap();
         let mut contacts = Vec::new();
-        Collider::new(&model).detect(&model, &model.initial, 0.01, &mut contacts);
+        Collider::new(&model).detect(
+            Placement::of(&model, &model.initial).kinematics(&model),
+            0.01,
+            &mut contacts,
+        );
         // Vertices touch at the ends of the ridges, and ridges cross the diagonals of faces beside them.
         let ridges = contacts.iter().filter(|c| c.point.x.abs() < 0.08 && c.gap < 1.1 * GAP);
         let ridges: Vec<_> = ridges.copied().collect();

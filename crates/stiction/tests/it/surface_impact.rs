@@ -2,14 +2,13 @@
 //! grow, nothing runs into the other at any step, they part again, and the answer has the same bits for any number of
 //! threads.
 
-mod common;
-
-use common::intersect;
+use crate::common::intersect;
 use stiction::Vec3;
 use stiction::elastic::{Law, Material};
 use stiction::mesh::shapes;
+use stiction::methods::SimSettings;
 use stiction::scene::{Scene, SoftBody};
-use stiction::sim::{SimSettings, Simulation};
+use stiction::sim::Simulation;
 
 const RADIUS: f64 = 0.05;
 
@@ -35,8 +34,7 @@ fn impact() -> Simulation {
 }
 
 fn momentum(sim: &Simulation) -> Vec3 {
-    let v = &sim.state().v;
-    sim.model().nodes.iter().map(|n| n.mass * Vec3::from_slice(&v[n.dof..])).sum()
+    sim.model().nodes.iter().map(|n| n.mass * n.velocity(sim.state())).sum()
 }
 
 #[test]

@@ -2,16 +2,15 @@
 //! cross edges. At rest the lower one carries the upper one's weight, the floor carries both, to 1e-6 of it; nothing
 //! stands inside the other; and no contact pulls or holds blocks that merely stand beside each other.
 
-mod common;
-
-use common::intersect;
+use crate::common::intersect;
 use stiction::Vec3;
 use stiction::coords::{BodyId, SoftId};
 use stiction::elastic::{Damping, Law, Material};
 use stiction::linalg::Quat;
 use stiction::mesh::shapes;
+use stiction::methods::SimSettings;
 use stiction::scene::{Body, Geometry, Motion, Owner, Scene, SoftBody};
-use stiction::sim::{SimSettings, Simulation};
+use stiction::sim::Simulation;
 
 const G: f64 = 9.81;
 const EDGE: f64 = 0.05;

@@ -1,13 +1,12 @@
 //! The number of threads changes nothing: sixty cubes in several islands, enough of them that collision detection and
 //! solver share the work out, end with the same bits on 1, 2 and 3 threads.
 
-#[path = "common/scenes.rs"]
-mod scenes;
+use crate::common::scenes;
 
-use stiction::sim::Snapshot;
+use stiction::steppers::Memory;
 use stiction::{SimSettings, Simulation};
 
-fn run(threads: usize) -> (Vec<Snapshot>, usize, usize) {
+fn run(threads: usize) -> (Vec<Memory>, usize, usize) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| {
         let mut sim = Simulation::new(scenes::heaps().compile().unwrap(), SimSettings::default());
@@ -30,8 +29,8 @@ fn one_two_and_three_threads_give_the_same_bits() {
     for threads in [2, 3] {
         let (many, ..) = run(threads);
         for (step, (a, b)) in one.iter().zip(&many).enumerate() {
-            let bits = |s: &Snapshot| -> Vec<u64> {
-                let forces = s.warm.entries.iter().flat_map(|e| e.force.to_array());
+            let bits = |s: &Memory| -> Vec<u64> {
+                let forces = s.contacts.entries.iter().flat_map(|e| e.force.to_array());
                 s.state.q.iter().chain(&s.state.v).copied().chain(forces).map(f64::to_bits).collect()
             };
             assert_eq!(bits(a), bits(b), "{threads} threads, step {step}");

@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 use stiction::Vec3;
 use stiction::collide::ccd::{Impact, edge_edge, vertex_face};
-use stiction::contact::samples::Rng;
+use stiction::linalg::Rng;
 
 /// Integer points.
 type P = [i64; 3];

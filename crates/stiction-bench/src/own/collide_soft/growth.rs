@@ -1,13 +1,14 @@
 //! Detection on a rolled-up sheet with self-contact, refined to 70k faces.
 
-use super::super::{Context, Experiment, Row};
-use crate::bench::soft_blocks::exponent;
-use crate::clock::Stopwatch;
-use crate::failure::{Result, error};
-use crate::svg::{Mark, Plot, Scale};
+use crate::own::soft_blocks::exponent;
+use crate::{Context, Experiment, Row};
 use stiction::collide::{Collider, Continuous};
+use stiction::kinematics::Placement;
 use stiction::scene::Sheet;
 use stiction::{Model, Scene, State, Vec3};
+use stiction_cli::clock::Stopwatch;
+use stiction_cli::failure::{Result, error};
+use stiction_cli::svg::{Mark, Plot, Scale};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -23,33 +24,72 @@ const DT: f64 = 1e-3;
 
 fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let cells = ctx.pick(&CELLS[..2], &CELLS[..]);
-    let stages = ["contacts", "lists made anew", "lists kept", "impacts"];
+    let stages = [
+        ("contacts", "contacts"),
+        ("lists-anew", "lists made anew"),
+        ("lists-kept", "lists kept"),
+        ("impacts", "impacts"),
+    ];
     let mut curves = vec![Vec::new(); stages.len()];
     let mut rows = Vec::new();
     for &[nx, ny] in cells {
         let faces = 2 * nx * ny;
+        let id = format!("{nx}x{ny}");
         ctx.note(&format!("{faces} faces"));
         let (model, state, ahead) = roll([nx, ny])?;
         let found: Vec<Found> =
             [1, 2].into_iter().map(|n| detect(n, &model, &state, &ahead)).collect::<Result<_>>()?;
         let same = found[0].contacts == found[1].contacts && found[0].hits == found[1].hits;
-        rows.push(Row::new(format!("{faces} faces: contacts"), found[0].contacts.len() as f64, ""));
+        rows.push(Row::new(
+            format!("{id}/contacts"),
+            format!("{faces} faces: contacts"),
+            found[0].contacts.len() as f64,
+            "",
+        ));
         let per_face = found[0].candidates as f64 / faces as f64;
-        rows.push(Row::new(format!("{faces} faces: near faces per face"), per_face, ""));
-        rows.push(Row::new(format!("{faces} faces: impacts"), found[0].hits.len() as f64, ""));
+        rows.push(Row::new(
+            format!("{id}/near-per-face"),
+            format!("{faces} faces: near faces per face"),
+            per_face,
+            "",
+        ));
+        rows.push(Row::new(
+            format!("{id}/impacts"),
+            format!("{faces} faces: impacts"),
+            found[0].hits.len() as f64,
+            "",
+        ));
         rows.push(
-            Row::new(format!("{faces} faces: 1 and 2 threads differ"), f64::from(u8::from(!same)), "")
-                .at_most(0.0),
+            Row::new(
+                format!("{id}/threads-differ"),
+                format!("{faces} faces: 1 and 2 threads differ"),
+                f64::from(u8::from(!same)),
+                "",
+            )
+            .at_most(0.0),
         );
-        for ((curve, t), stage) in curves.iter_mut().zip(found[0].seconds).zip(stages) {
+        for ((curve, t), (part, stage)) in curves.iter_mut().zip(found[0].seconds).zip(stages) {
             curve.push((faces as f64, t));
-            rows.push(Row::new(format!("{faces} faces: {stage}"), 1e3 * t, "ms"));
+            rows.push(Row::new(
+                format!("{id}/{part}/time"),
+                format!("{faces} faces: {stage}"),
+                1e3 * t,
+                "ms",
+            ));
         }
     }
     let mut plot = Plot::new("Detection on a rolled sheet", "faces", "time [s]");
     (plot.x_scale, plot.y_scale) = (Scale::Log, Scale::Log);
-    for (curve, stage) in curves.iter().zip(stages) {
-        rows.push(Row::new(format!("{stage}: exponent of its growth"), exponent(curve), "").at_most(1.2));
+    for (curve, (part, stage)) in curves.iter().zip(stages) {
+        rows.push(
+            Row::new(
+                format!("{part}/exponent"),
+                format!("{stage}: exponent of its growth"),
+                exponent(curve),
+                "",
+            )
+            .at_most(1.2),
+        );
         plot.add(stage, Mark::Line, curve.clone());
     }
     ctx.plot("cost", &plot)?;
@@ -73,16 +113,20 @@ fn detect(threads: usize, model: &Model, state: &State, ahead: &State) -> Result
             Found { contacts: Vec::new(), candidates: 0, hits: Vec::new(), seconds: [f64::INFINITY; 4] };
         for _ in 0..3 {
             let mut lap = Lap(Stopwatch::start());
-            collider.detect(model, state, DT, &mut f.contacts);
+            collider.detect(Placement::of(model, state).kinematics(model), DT, &mut f.contacts);
             f.seconds[0] = f.seconds[0].min(lap.take());
             let mut fresh = Continuous::new(model);
             lap.take();
-            fresh.find_candidates(model, state, DT);
+            fresh.find_candidates(Placement::of(model, state).kinematics(model), DT);
             f.seconds[1] = f.seconds[1].min(lap.take());
-            continuous.find_candidates(model, state, DT);
+            continuous.find_candidates(Placement::of(model, state).kinematics(model), DT);
             let kept = lap.take();
             f.seconds[2] = f.seconds[2].min(kept);
-            continuous.impacts(model, state, ahead, &mut f.hits);
+            continuous.impacts(
+                Placement::of(model, state).kinematics(model),
+                Placement::of(model, ahead).kinematics(model),
+                &mut f.hits,
+            );
             f.seconds[3] = f.seconds[3].min(lap.take());
         }
         f.candidates = continuous.candidates();
@@ -113,7 +157,7 @@ fn roll(cells: [usize; 2]) -> Result<(Model, State, State)> {
     // As many layers at every size.
     let inner = 0.05;
     for n in &model.nodes {
-        let x = Vec3::from_slice(&model.initial.q[n.q..]);
+        let x = n.position(&model.initial);
         let s = x.x + 0.5 * size[0];
         let tau = std::f64::consts::TAU;
         let k = pitch / tau;
@@ -123,7 +167,7 @@ fn roll(cells: [usize; 2]) -> Result<(Model, State, State)> {
     }
     let mut ahead = state.clone();
     for n in &model.nodes {
-        let x = Vec3::from_slice(&state.q[n.q..]);
+        let x = n.position(&state);
         // Every second layer goes in and the others out, in waves along the axis: some of them meet.
         let out = Vec3::new(x.x, x.y, 0.0);
         let layer = ((out.length() - inner) / pitch * std::f64::consts::PI).cos();

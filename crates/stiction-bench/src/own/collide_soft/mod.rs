@@ -5,12 +5,12 @@ mod growth;
 mod rings;
 mod rope;
 
-use super::runs::broke;
-use super::{Experiment, Row};
-use crate::clock::Stopwatch;
-use crate::failure::{Result, error};
+use crate::runs::broke;
+use crate::{Experiment, Row};
 use stiction::collide::inspect;
 use stiction::{Scene, SimSettings, Simulation};
+use stiction_cli::clock::Stopwatch;
+use stiction_cli::failure::{Result, error};
 
 /// The experiments.
 pub const EXPERIMENTS: &[Experiment] =
@@ -72,18 +72,25 @@ fn watch_here(scene: &Scene, steps: usize, dt: f64) -> Result<(Simulation, Watch
 }
 
 impl Watched {
-    /// What every such run has to show.
-    fn rows(&self, what: &str) -> Vec<Row> {
-        let row = |name: &str, x: f64, unit: &'static str| Row::new(format!("{what}: {name}"), x, unit);
+    /// What every such run has to show, under the name `id`.
+    fn rows(&self, id: &str, what: &str) -> Vec<Row> {
+        let row = |quantity: &str, name: &str, x: f64, unit: &'static str| {
+            Row::new(format!("{id}/{quantity}"), format!("{what}: {name}"), x, unit)
+        };
         vec![
-            row("smallest distance over all steps", self.least, "m").at_least(f64::MIN_POSITIVE),
-            row("edges through faces over all steps", self.crossings as f64, "").at_most(0.0),
-            row("most contacts", self.most_contacts as f64, ""),
-            row("impacts that became contacts", self.impacts as f64, ""),
-            row("steps in which bodies were held back", self.held_steps as f64, ""),
-            row("largest part of a way held back", self.held, ""),
-            row("steps not converged", self.failed as f64, ""),
-            row("processor time per step", 1e3 * self.times.iter().sum::<f64>() / self.steps as f64, "ms"),
+            row("distance", "smallest distance over all steps", self.least, "m").at_least(f64::MIN_POSITIVE),
+            row("crossings", "edges through faces over all steps", self.crossings as f64, "").at_most(0.0),
+            row("contacts", "most contacts", self.most_contacts as f64, ""),
+            row("impacts", "impacts that became contacts", self.impacts as f64, ""),
+            row("held-steps", "steps in which bodies were held back", self.held_steps as f64, ""),
+            row("held-part", "largest part of a way held back", self.held, ""),
+            row("failed", "steps not converged", self.failed as f64, ""),
+            row(
+                "time",
+                "processor time per step",
+                1e3 * self.times.iter().sum::<f64>() / self.steps as f64,
+                "ms",
+            ),
         ]
     }
 

@@ -1,13 +1,13 @@
 //! Chains of interlocked rings fall on a floor and on each other.
 
-use super::super::{Context, Experiment, Row};
 use super::watch;
-use crate::bench::soft_blocks::exponent;
-use crate::failure::Result;
-use crate::svg::{Mark, Plot, Scale};
+use crate::own::soft_blocks::exponent;
+use crate::{Context, Experiment, Row};
 use stiction::Scene;
 use stiction::scene::samples::ring_chains;
-use stiction::sim::StageTimes;
+use stiction::steppers::StageTimes;
+use stiction_cli::failure::Result;
+use stiction_cli::svg::{Mark, Plot, Scale};
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -33,9 +33,10 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     ctx.note(&format!("{count} rings"));
     let (sim, w) = watch(&ring_chains(chains, rings), steps, DT)?;
     let faces: usize = sim.model().solids.iter().map(|s| s.surface.len()).sum();
-    rows.extend(w.rows(&format!("{count} rings, {faces} faces")));
+    rows.extend(w.rows("heap", &format!("{count} rings, {faces} faces")));
     let share = w.times[0] / w.times.iter().sum::<f64>();
-    let row = Row::new(format!("{count} rings: share of detection"), 100.0 * share, "%");
+    let row =
+        Row::new("heap/detection-share", format!("{count} rings: share of detection"), 100.0 * share, "%");
     // Small scenes hardly touch, and there is little to solve.
     rows.push(ctx.pick(row.clone(), row.against("CR: small beside the solve").at_most(25.0)));
 
@@ -47,17 +48,41 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         let (sim, w) = watch(&side_by_side(chains, rings, copies), steps, DT)?;
         let faces: usize = sim.model().solids.iter().map(|s| s.surface.len()).sum();
         let what = format!("{copies} × {} rings", chains * rings);
-        rows.push(Row::new(format!("{what}: edges through faces"), w.crossings as f64, "").at_most(0.0));
-        rows.push(Row::new(format!("{what}: impacts that became contacts"), w.impacts as f64, ""));
-        for (k, curve) in curves.iter_mut().enumerate() {
-            rows.push(Row::new(format!("{what}: {} per step", StageTimes::NAMES[k]), 1e3 * w.stage(k), "ms"));
+        let id = format!("copies-{copies}");
+        rows.push(
+            Row::new(
+                format!("{id}/crossings"),
+                format!("{what}: edges through faces"),
+                w.crossings as f64,
+                "",
+            )
+            .at_most(0.0),
+        );
+        rows.push(Row::new(
+            format!("{id}/impacts"),
+            format!("{what}: impacts that became contacts"),
+            w.impacts as f64,
+            "",
+        ));
+        for (k, (curve, stage)) in curves.iter_mut().zip(StageTimes::NAMES).enumerate() {
+            rows.push(Row::new(
+                format!("{id}/{stage}/time"),
+                format!("{what}: {stage} per step"),
+                1e3 * w.stage(k),
+                "ms",
+            ));
             curve.push((faces as f64, w.stage(k)));
         }
     }
     let mut plot = Plot::new("Cost of a step of interlocked rings", "faces", "processor time per step [s]");
     (plot.x_scale, plot.y_scale) = (Scale::Log, Scale::Log);
     for (curve, stage) in curves.iter().zip(StageTimes::NAMES) {
-        let row = Row::new(format!("{stage}: exponent of its growth"), exponent(curve), "");
+        let row = Row::new(
+            format!("{stage}/exponent"),
+            format!("{stage}: exponent of its growth"),
+            exponent(curve),
+            "",
+        );
         // Stages of microseconds say nothing about growth.
         rows.push(if curve.iter().all(|p| p.1 > 1e-3) { row.at_most(1.2) } else { row });
         plot.add(stage, Mark::Line, curve.clone());

@@ -1,9 +1,9 @@
 //! A rope with an overhand knot is drawn tight.
 
-use super::super::{Context, Experiment, Row};
 use super::watch;
-use crate::failure::Result;
+use crate::{Context, Experiment, Row};
 use stiction::scene::samples::knotted_rope;
+use stiction_cli::failure::Result;
 
 /// The registry entry.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -16,5 +16,5 @@ pub const EXPERIMENT: Experiment = Experiment {
 fn run(ctx: &mut Context) -> Result<Vec<Row>> {
     let (segments, steps) = ctx.pick((100, 200), (200, 600));
     let (_, w) = watch(&knotted_rope(segments, 0.2), steps, 2e-3)?;
-    Ok(w.rows(&format!("{segments} links")))
+    Ok(w.rows("rope", &format!("{segments} links")))
 }

@@ -2,7 +2,8 @@
 
 use crate::scene::one_or_many::OneOrMany;
 use crate::scene::value::{
-    Direction, Fraction, NonNegative, Number, Positive, Rotation, Sizes, Triple, exactly, maybe_exactly,
+    Coordinate, Direction, Fraction, Length, NonNegative, Number, Place, Positive, Rotation, Sizes, Triple,
+    exactly, maybe_exactly,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -25,7 +26,7 @@ pub(crate) struct Body {
     #[schemars(with = "Option<Motion>")]
     pub motion: Option<Spanned<Motion>>,
     /// Position of the body frame [m].
-    pub position: Option<Triple>,
+    pub position: Option<Place>,
     /// Orientation of the body frame.
     pub rotation: Option<Rotation>,
     /// Initial velocity of the centre of mass [m/s] of a free body.
@@ -45,8 +46,8 @@ pub(crate) struct Body {
     #[schemars(with = "Option<Inertia>")]
     pub inertia: Option<Spanned<Inertia>>,
     /// Centre of mass in the body frame [m]; with `inertia` only.
-    #[schemars(with = "Option<Triple>")]
-    pub center_of_mass: Option<Spanned<Triple>>,
+    #[schemars(with = "Option<Place>")]
+    pub center_of_mass: Option<Spanned<Place>>,
     /// Friction of all its shapes.
     pub friction: Option<Friction>,
     /// Restitution of all its shapes, 0 to 1.
@@ -67,7 +68,7 @@ pub(crate) struct Body {
 #[serde(try_from = "ShapeKeys")]
 pub(crate) struct Shape {
     pub geometry: ShapeKind,
-    pub position: Option<Triple>,
+    pub position: Option<Place>,
     pub rotation: Option<Rotation>,
     pub friction: Option<Friction>,
     pub restitution: Option<Fraction>,
@@ -111,7 +112,7 @@ struct ShapeKeys {
     mesh: Option<Mesh>,
     heightfield: Option<Heightfield>,
     /// Position in the body frame [m].
-    position: Option<Triple>,
+    position: Option<Place>,
     /// Orientation in the body frame.
     rotation: Option<Rotation>,
     /// Friction of this shape.
@@ -165,7 +166,7 @@ pub(crate) struct Plane {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Sphere {
     /// Radius [m].
-    pub radius: Positive,
+    pub radius: Length,
 }
 
 /// A box about the origin of the shape.
@@ -181,9 +182,9 @@ pub(crate) struct BoxSize {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Capsule {
     /// Length of the straight part [m].
-    pub length: Positive,
+    pub length: Length,
     /// Radius [m].
-    pub radius: Positive,
+    pub radius: Length,
 }
 
 /// A cylinder along z.
@@ -191,9 +192,9 @@ pub(crate) struct Capsule {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Cylinder {
     /// Full height [m].
-    pub height: Positive,
+    pub height: Length,
     /// Radius [m].
-    pub radius: Positive,
+    pub radius: Length,
 }
 
 /// A cone along z, its tip up at half of the height.
@@ -201,9 +202,9 @@ pub(crate) struct Cylinder {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Cone {
     /// Full height [m].
-    pub height: Positive,
+    pub height: Length,
     /// Radius of the base [m].
-    pub radius: Positive,
+    pub radius: Length,
 }
 
 /// Ground over a grid about the origin, solid below; collided as triangles.
@@ -212,12 +213,12 @@ pub(crate) struct Cone {
 pub(crate) struct Heightfield {
     /// Full lengths along x and y [m].
     #[serde(deserialize_with = "exactly")]
-    pub size: [Positive; 2],
+    pub size: [Length; 2],
     /// Heights [m]: two rows or more of equal length, from the smallest y up; each runs along x.
-    #[schemars(with = "Vec<Vec<Number>>")]
-    pub heights: Spanned<Vec<Vec<Number>>>,
+    #[schemars(with = "Vec<Vec<Coordinate>>")]
+    pub heights: Spanned<Vec<Vec<Coordinate>>>,
     /// Height of a flat bottom [m], below all heights. A free body needs one, to have a volume.
-    pub base: Option<Number>,
+    pub base: Option<Coordinate>,
 }
 
 /// The convex hull of points.
@@ -225,8 +226,8 @@ pub(crate) struct Heightfield {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Hull {
     /// At least four points [m] that are not all in one plane.
-    #[schemars(with = "Vec<Triple>")]
-    pub points: Spanned<Vec<Triple>>,
+    #[schemars(with = "Vec<Place>")]
+    pub points: Spanned<Vec<Place>>,
 }
 
 /// A mesh from a file.
@@ -290,7 +291,7 @@ pub(crate) struct Keyframe {
     /// Time [s].
     pub time: Number,
     /// Position of the body frame [m]; the body's own where it is left out.
-    pub position: Option<Triple>,
+    pub position: Option<Place>,
     /// Orientation of the body frame; the body's own where it is left out.
     pub rotation: Option<Rotation>,
 }
@@ -437,14 +438,14 @@ pub(crate) struct Repeat {
     /// How many copies. A grid is filled along x, then y, then z, and stops here; without it, it is full.
     pub count: Option<usize>,
     /// From each copy of a line to the next [m].
-    pub step: Option<Triple>,
+    pub step: Option<Place>,
     /// How many along x, y and z.
     #[serde(default, deserialize_with = "maybe_exactly")]
     pub grid: Option<[usize; 3]>,
     /// Distances within the grid along x, y and z [m].
-    pub spacing: Option<Triple>,
+    pub spacing: Option<Place>,
     /// Shifts every other layer of the grid (odd z) [m]: the bond of a brick wall.
-    pub stagger: Option<Triple>,
+    pub stagger: Option<Place>,
     /// Each copy of a line has this times the mass (or density) of the one before.
     pub mass_factor: Option<Positive>,
     /// Each copy of a line has this times the size of the one before.
@@ -462,7 +463,7 @@ pub(crate) struct Random {
     #[serde(default)]
     pub seed: u64,
     /// Each position moves by up to this, either way, along x, y and z [m].
-    pub shift: Option<Triple>,
+    pub shift: Option<Place>,
     /// Factors on the size are drawn between these two: one per axis for a box, one in all for other bodies.
     #[serde(default, deserialize_with = "maybe_exactly")]
     pub size: Option<[Positive; 2]>,

@@ -1,6 +1,6 @@
 //! The `[[joint]]` table: what holds two bodies together, springs, limits and motor.
 
-use crate::scene::value::{Direction, NonNegative, Number, Positive, Triple};
+use crate::scene::value::{Direction, Length, NonNegative, Number, Place, Positive};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
@@ -22,17 +22,17 @@ pub(crate) struct Joint {
     #[schemars(with = "String")]
     pub b: Spanned<String>,
     /// Where it sits at the start [m], world axes; the origin of b where this and the anchors are left out.
-    pub at: Option<Triple>,
+    pub at: Option<Place>,
     /// Its point of a, in the body frame of a [m]; needs `anchor_b` too.
-    pub anchor_a: Option<Triple>,
+    pub anchor_a: Option<Place>,
     /// Its point of b, in the body frame of b [m]; needs `anchor_a` too.
-    pub anchor_b: Option<Triple>,
+    pub anchor_b: Option<Place>,
     /// Its axis at the start, world axes; z where it is left out.
     pub axis: Option<Direction>,
     /// Second axis of a universal joint at the start, perpendicular to the first.
     pub second_axis: Option<Direction>,
     /// Length of a distance [m]; that of the start where it is left out.
-    pub length: Option<Positive>,
+    pub length: Option<Length>,
     /// Springs in place of what is rigid, or on what is free.
     #[serde(default)]
     pub springs: Springs,

@@ -8,12 +8,12 @@ pub(crate) mod soft;
 
 pub(crate) use body::{Body, Friction, Keyframe, MeshKind, Motion, Repeat, Shape, ShapeKind};
 
-use super::value::{Fraction, NonNegative, Number, Positive, Triple};
+use super::value::{Fraction, NonNegative, Number, Place, Positive, Reach, TimeSpan, TimeStep, Triple};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::borrow::Cow;
 use stiction::scene::{Combine, Manifold};
-use stiction::solvers::penalty::FrictionModel;
+use stiction::steppers::penalty::FrictionModel;
 use stiction::{Scheme, SolverKind};
 use toml::Spanned;
 
@@ -77,9 +77,9 @@ pub(crate) struct SceneFile {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Time {
     /// Time step [s]; 0.01 where it is left out.
-    pub dt: Option<Positive>,
+    pub dt: Option<TimeStep>,
     /// How long to run [s]; 5 where it is left out.
-    pub duration: Option<Positive>,
+    pub duration: Option<TimeSpan>,
     /// `implicit-euler` (default) or `midpoint`.
     #[serde(default)]
     #[schemars(schema_with = "scheme_names")]
@@ -127,7 +127,7 @@ pub(crate) struct Penalty {
     /// Normal stiffness of a contact point [N/m]; from the weights of the scene where it is left out.
     pub stiffness: Option<Positive>,
     /// Depth over which that stiffness grows from zero [m]; 0 where it is left out.
-    pub onset: Option<NonNegative>,
+    pub onset: Option<Reach>,
     /// Hunt–Crossley damping [s/m]; 1 where it is left out.
     pub damping: Option<NonNegative>,
     /// Damping proportional to speed from the first touch [N·s/m], instead of `damping`: it jumps there.
@@ -156,9 +156,9 @@ impl TryFrom<i64> for BdfOrder {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Contact {
     /// Contacts are made where the gap is below this [m]; from sizes and speeds where it is left out.
-    pub margin: Option<NonNegative>,
+    pub margin: Option<Reach>,
     /// Distance that rigid surfaces keep from each other [m]; 0 where it is left out.
-    pub thickness: Option<NonNegative>,
+    pub thickness: Option<Reach>,
     /// Which points of a pair become contacts: `full` (all, default), or `corners` of their support polygon.
     #[serde(default)]
     #[schemars(schema_with = "manifold_names")]
@@ -199,9 +199,9 @@ pub(crate) struct Particle {
     /// Mass [kg].
     pub mass: Positive,
     /// Contact radius [m]; 0 where it is left out.
-    pub radius: Option<NonNegative>,
+    pub radius: Option<Reach>,
     /// Position [m].
-    pub position: Option<Triple>,
+    pub position: Option<Place>,
     /// Initial velocity [m/s].
     pub velocity: Option<Triple>,
     /// Friction coefficient.
@@ -222,7 +222,7 @@ pub(crate) struct Force {
     /// Torque [N·m], world axes; bodies only.
     pub torque: Option<Triple>,
     /// Point of attack in the body frame [m]; the centre of mass where it is left out.
-    pub at: Option<Triple>,
+    pub at: Option<Place>,
     /// Acts from this time [s]; 0 where it is left out…
     pub from: Option<Number>,
     /// …until this time [s]; for ever where it is left out.
@@ -286,7 +286,7 @@ pub(crate) struct Point {
     #[schemars(with = "String")]
     pub soft: Spanned<String>,
     /// Where the point is in the frame of the mesh at rest [m].
-    pub at: Triple,
+    pub at: Place,
 }
 
 /// A named read-out: exactly one of pose, velocity, point, contact_force, pair_force, joint, joint_force and energy.

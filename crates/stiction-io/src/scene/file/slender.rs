@@ -1,7 +1,9 @@
 //! The tables `[[spring]]`, `[[rod]]` and `[[cloth]]`.
 
 use super::soft::{Attach, Count};
-use crate::scene::value::{Fraction, NonNegative, Number, Positive, Rotation, Triple, exactly};
+use crate::scene::value::{
+    Fraction, Length, NonNegative, Number, Place, Positive, Reach, Rotation, Triple, exactly,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use stiction::scene::{Fixing, RestShape};
@@ -25,7 +27,7 @@ pub(crate) struct Spring {
     /// Damping along its line [N·s/m]; 0 where it is left out.
     pub damping: Option<NonNegative>,
     /// Length at rest [m]; the distance of its ends at the start where it is left out.
-    pub rest_length: Option<NonNegative>,
+    pub rest_length: Option<Reach>,
     /// True: it pulls and never pushes.
     pub rope: Option<bool>,
 }
@@ -38,7 +40,7 @@ pub(crate) struct SpringEnd {
     #[schemars(with = "Option<String>")]
     pub on: Option<Spanned<String>>,
     /// The point [m], in the frame of the body, mesh or cloth (nearest point at rest), or of the world.
-    pub at: Option<Triple>,
+    pub at: Option<Place>,
 }
 
 /// A rod or cable: a chain of capsules, the bodies `NAME[0]`, `NAME[1]`, …
@@ -49,13 +51,13 @@ pub(crate) struct Rod {
     #[schemars(with = "String")]
     pub name: Spanned<String>,
     /// Corners of its line from start to end [m]; two for a straight rod.
-    pub points: Vec<Triple>,
+    pub points: Vec<Place>,
     /// Corners are rounded by arcs of this radius [m]; 0 where it is left out.
-    pub corner_radius: Option<NonNegative>,
+    pub corner_radius: Option<Reach>,
     /// Number of links, of equal length along the line.
     pub segments: Segments,
     /// Radius of its section [m].
-    pub radius: Positive,
+    pub radius: Length,
     /// Young's modulus [Pa].
     pub young: Positive,
     /// Poisson's ratio; 0.3 where it is left out.
@@ -105,9 +107,9 @@ pub(crate) struct Cloth {
     pub cells: [Count; 2],
     /// Lengths along x and y [m].
     #[serde(deserialize_with = "exactly")]
-    pub size: [Positive; 2],
+    pub size: [Length; 2],
     /// Where its frame stands [m].
-    pub position: Option<Triple>,
+    pub position: Option<Place>,
     /// Orientation of its frame.
     pub rotation: Option<Rotation>,
     /// Initial velocity [m/s].
@@ -123,7 +125,7 @@ pub(crate) struct Cloth {
     /// Damping by stiffness [s]; 0 where it is left out.
     pub damping: Option<NonNegative>,
     /// Radius of the layer about its nodes that touches [m].
-    pub thickness: NonNegative,
+    pub thickness: Reach,
     /// True (default): corners and edges of rigid bodies touch its faces. False: only its own nodes touch rigid bodies.
     pub rigid_edges: Option<bool>,
     /// Nodes that the world or a rigid body holds.

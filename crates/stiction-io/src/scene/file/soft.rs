@@ -1,7 +1,8 @@
 //! The `[[soft]]` table: mesh, material, damping and what holds its nodes.
 
 use crate::scene::value::{
-    Direction, Fraction, NonNegative, Number, Positive, Rotation, Sizes, Triple, exactly,
+    Direction, Fraction, Length, NonNegative, Number, Place, Positive, Reach, Rotation, Sizes, Triple,
+    exactly,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -21,7 +22,7 @@ pub(crate) struct Soft {
     #[schemars(with = "TetShape")]
     pub mesh: Spanned<TetShape>,
     /// Where the frame of the mesh stands [m].
-    pub position: Option<Triple>,
+    pub position: Option<Place>,
     /// Orientation of the frame of the mesh.
     pub rotation: Option<Rotation>,
     /// Initial velocity [m/s].
@@ -58,7 +59,7 @@ pub(crate) struct Soft {
     /// Restitution of its surface, 0 to 1.
     pub restitution: Option<Fraction>,
     /// Thickness of the layer about its surface nodes that touches [m]; 0 where it is left out.
-    pub thickness: Option<NonNegative>,
+    pub thickness: Option<Reach>,
     /// False: its surface touches nothing.
     pub collide: Option<bool>,
     /// True: its surface touches itself too.
@@ -160,7 +161,7 @@ pub(crate) struct Cover {
     /// Factor of its coordinates; 1 where it is left out.
     pub scale: Option<Positive>,
     /// Size of the cells [m].
-    pub cell: Positive,
+    pub cell: Length,
 }
 
 /// A block that stands on z = 0, centred in x and y; six tetrahedra per cell.
@@ -179,7 +180,7 @@ pub(crate) struct Block {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Sphere {
     /// Radius [m].
-    pub radius: Positive,
+    pub radius: Length,
     /// Layers from the middle to the surface; seven give 1415 nodes and 6860 tetrahedra.
     pub shells: Count,
 }
@@ -189,9 +190,9 @@ pub(crate) struct Sphere {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Cylinder {
     /// Radius [m].
-    pub radius: Positive,
+    pub radius: Length,
     /// Length [m].
-    pub length: Positive,
+    pub length: Length,
     /// Rings across the radius.
     pub rings: Count,
     /// Layers along the axis.
@@ -203,9 +204,9 @@ pub(crate) struct Cylinder {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Torus {
     /// Radius of the middle line [m].
-    pub radius: Positive,
+    pub radius: Length,
     /// Radius of the tube [m].
-    pub tube: Positive,
+    pub tube: Length,
     /// Rings across the tube.
     pub rings: Count,
     /// Segments around; at least 3.
@@ -221,9 +222,9 @@ pub(crate) struct Sheet {
     pub cells: [Count; 2],
     /// Lengths along x and y [m].
     #[serde(deserialize_with = "exactly")]
-    pub size: [Positive; 2],
+    pub size: [Length; 2],
     /// Thickness [m].
-    pub thickness: Positive,
+    pub thickness: Length,
 }
 
 /// A ring of square section about z.
@@ -231,9 +232,9 @@ pub(crate) struct Sheet {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Ring {
     /// Radius of the middle line [m].
-    pub radius: Positive,
+    pub radius: Length,
     /// Side of the square [m].
-    pub side: Positive,
+    pub side: Length,
     /// Segments around; at least 3.
     pub segments: Count,
 }
@@ -293,7 +294,7 @@ pub(crate) struct Damping {
 pub(crate) struct FibreLayer {
     /// Smallest and largest coordinates of the box in the frame of the mesh [m].
     #[serde(rename = "box", deserialize_with = "exactly")]
-    pub corners: [Triple; 2],
+    pub corners: [Place; 2],
     /// Direction of the fibres at rest.
     pub direction: Direction,
     /// What they add to Young's modulus along them [Pa].
@@ -308,7 +309,7 @@ pub(crate) struct FibreLayer {
 pub(crate) struct Inflate {
     /// Smallest and largest coordinates of the box in the frame of the mesh [m].
     #[serde(rename = "box", deserialize_with = "exactly")]
-    pub corners: [Triple; 2],
+    pub corners: [Place; 2],
     /// Pairs of time [s] and pressure [Pa]; straight lines between them.
     pub pressure: Vec<[Number; 2]>,
 }
@@ -319,7 +320,7 @@ pub(crate) struct Inflate {
 pub(crate) struct Fill {
     /// Smallest and largest coordinates of the box in the frame of the mesh [m].
     #[serde(rename = "box", deserialize_with = "exactly")]
-    pub corners: [Triple; 2],
+    pub corners: [Place; 2],
     /// Young's modulus [Pa].
     pub young: Positive,
     /// Poisson's ratio, above −1 and below 0.5.
@@ -335,14 +336,14 @@ pub(crate) struct Attach {
     pub nodes: Option<Spanned<Vec<u32>>>,
     /// Smallest and largest coordinates of a box in the frame of the mesh [m].
     #[serde(rename = "box", default, deserialize_with = "corners")]
-    #[schemars(with = "Option<[Triple; 2]>")]
-    pub corners: Option<[Triple; 2]>,
+    #[schemars(with = "Option<[Place; 2]>")]
+    pub corners: Option<[Place; 2]>,
     /// The rigid body that holds them; the world where it is left out.
     #[schemars(with = "Option<String>")]
     pub to: Option<Spanned<String>>,
 }
 
-fn corners<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Option<[Triple; 2]>, D::Error> {
+fn corners<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Option<[Place; 2]>, D::Error> {
     exactly(d).map(Some)
 }
 

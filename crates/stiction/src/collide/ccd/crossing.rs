@@ -133,7 +133,7 @@ fn quadratic(a: f64, b: f64, c: f64) -> [Option<f64>; 2] {
 mod tests {
     use super::super::{edge_edge, vertex_face};
     use super::*;
-    use crate::contact::samples::Rng;
+    use crate::linalg::Rng;
 
     #[test]
     fn brent_finds_roots_to_rounding() {

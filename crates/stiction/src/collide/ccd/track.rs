@@ -126,7 +126,7 @@ fn first_on(kind: Kind, x: &[Track; 4], distance: f64) -> Option<Impact> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contact::samples::Rng;
+    use crate::linalg::Rng;
 
     /// A blade of length 1 that turns by a right angle meets a pin at 30° after a third of the step, though its chord
     /// never reaches the pin.

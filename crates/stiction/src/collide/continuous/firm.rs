@@ -308,9 +308,10 @@ impl Ways {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contact::samples::Rng;
     use crate::coords::SoftId;
-    use crate::scene::{Model, samples};
+    use crate::linalg::Rng;
+    use crate::model::Model;
+    use crate::scene::samples;
 
     /// The first soft surface of a model, and its patches with nothing but `reach` between features.
     fn surface(model: &Model, reach: f64) -> (Skin, Cover, Vec<Vec3>, Firm) {

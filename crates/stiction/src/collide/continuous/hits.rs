@@ -10,9 +10,10 @@ use crate::collide::nearest::{on_segments, on_triangle};
 use crate::collide::skin::{NONE, Skin, Source, material};
 use crate::collide::solid::feature;
 use crate::contact::ContactKey;
-use crate::coords::{Anchor, ShapeId, State};
+use crate::coords::{Anchor, ShapeId};
+use crate::kinematics::Kinematics;
 use crate::linalg::Vec3;
-use crate::scene::{Model, Owner};
+use crate::model::{Model, Owner};
 
 /// Features nearer than this share of the size touch already.
 const TOUCHING: f64 = 1e-13;
@@ -29,7 +30,7 @@ pub(super) struct Job {
 /// What the two sides of a query have in common.
 struct Query<'a> {
     model: &'a Model,
-    state: &'a State,
+    kin: Kinematics<'a>,
     a: &'a Patch,
     b: &'a Patch,
     thickness: f64,
@@ -107,20 +108,15 @@ pub(super) fn may_touch(
 
 impl Job {
     /// The impacts of all candidates.
-    pub fn test(
-        &mut self,
-        model: &Model,
-        state: &State,
-        (patches, surfaces): (&[Patch], &[Surface]),
-        list: &Nearby,
-    ) {
+    pub fn test(&mut self, kin: Kinematics<'_>, (patches, surfaces): (&[Patch], &[Surface]), list: &Nearby) {
+        let model = kin.model;
         self.hits.clear();
         self.first.clear();
         self.touching = 0;
         let (a, b) = (&patches[list.pair.0 as usize], &patches[list.pair.1 as usize]);
         let (leaves_a, leaves_b) =
             (&surfaces[list.pair.0 as usize].cover.leaves, &surfaces[list.pair.1 as usize].cover.leaves);
-        let query = |a, b| Query::new(model, state, a, b);
+        let query = |a, b| Query::new(kin, a, b);
         let (one, two) = (query(a, b), query(b, a));
         let is_self = list.pair.0 == list.pair.1;
         let reach = one.thickness + one.separation;
@@ -154,10 +150,10 @@ impl Job {
 }
 
 impl<'a> Query<'a> {
-    fn new(model: &'a Model, state: &'a State, a: &'a Patch, b: &'a Patch) -> Query<'a> {
+    fn new(kin: Kinematics<'a>, a: &'a Patch, b: &'a Patch) -> Query<'a> {
         Query {
-            model,
-            state,
+            model: kin.model,
+            kin,
             a,
             b,
             thickness: a.skin.thickness + b.skin.thickness,
@@ -267,7 +263,7 @@ impl<'a> Query<'a> {
         let (one, two, n, owners) =
             if swap { (ends.1, ends.0, -n, [owners[1], owners[0]]) } else { (ends.0, ends.1, n, owners) };
         let (sa, sb): (&Skin, &Skin) = if swap { (b, a) } else { (a, b) };
-        let material = material(model, self.state, sa, sb);
+        let material = material(self.kin, sa, sb);
         let (frame, friction) = material.at(n);
         let contact = Contact {
             key: ContactKey { shape_a: one.0, shape_b: two.0, feature_a: one.2, feature_b: two.2 },
@@ -290,12 +286,12 @@ fn between(start: &[Vec3; 4], end: &[Vec3; 4], hit: &Impact) -> [Vec3; 4] {
 
 /// Impacts of the vertices of soft bodies and rods on a half-space.
 pub(super) fn on_plane(
-    model: &Model,
-    (state, ahead): (&State, &State),
+    (kin, ahead): (Kinematics<'_>, Kinematics<'_>),
     plane: usize,
     patch: &Patch,
     hits: &mut Vec<Hit>,
 ) {
+    let model = kin.model;
     let shape = &model.shapes[plane];
     let Owner::Body(body) = shape.owner else { return };
     let owner = patch.skin.owner();
@@ -310,8 +306,8 @@ pub(super) fn on_plane(
     if !watched || excluded {
         return;
     }
-    let pose = |s: &State| model.com_pose(s, body) * shape.local;
-    let (from, to) = (pose(state), pose(ahead));
+    let pose = |k: Kinematics<'_>| k.body(body).com * shape.local;
+    let (from, to) = (pose(kin), pose(ahead));
     let height = |p: &crate::coords::Pose, x: Vec3| (p.rotation * Vec3::Z).dot(x - p.translation);
     let thickness = patch.skin.thickness;
     let apart = super::SEPARATION * patch.skin.size;
@@ -325,14 +321,14 @@ pub(super) fn on_plane(
         }
         let time = ((before - least) / (before - after)).clamp(0.0, 1.0);
         let foot = x - n * before;
-        let local = model.com_pose(state, body).inverse_transform_point(foot);
-        let (own, other) = (patch.skin.anchor(model, &[k], &[1.0]), Anchor::on_body(model, body, local));
+        let local = kin.body(body).com.inverse_transform_point(foot);
+        let (own, other) = (patch.skin.anchor(model, &[k], &[1.0]), Anchor::Body { body, local });
         let id = ShapeId(plane as u32);
         let swap = patch.skin.shape > id;
         let names = (feature::vertex(k), feature::WHOLE);
         let (frame, friction, restitution) = {
             let n = if swap { -n } else { n };
-            let surface = crate::collide::skin::plane_material(model, state, &patch.skin, plane, swap);
+            let surface = crate::collide::skin::plane_material(kin, &patch.skin, plane, swap);
             let (frame, friction) = surface.at(n);
             (frame, friction, surface.restitution)
         };

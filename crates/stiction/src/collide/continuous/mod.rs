@@ -28,9 +28,10 @@ use super::material::rule;
 use super::skin::{Skin, Source};
 use super::solid::Solid;
 use super::{Collider, Contact, SHARED_VERTICES, for_each_with};
-use crate::coords::{SoftId, State};
+use crate::coords::SoftId;
+use crate::kinematics::{Kinematics, Placement};
 use crate::linalg::Vec3;
-use crate::scene::{Model, Owner};
+use crate::model::{Model, Owner};
 use hits::Job;
 use patch::Patch;
 use rayon::prelude::*;
@@ -66,8 +67,10 @@ impl Continuous {
     /// For one model.
     pub fn new(model: &Model) -> Continuous {
         let (solids, sizes) = Collider::solids(model);
+        let start = Placement::of(model, &model.initial);
+        let start = start.kinematics(model);
         let soft = (0..model.solids.len()).filter_map(|k| Skin::of_soft(model, SoftId(k as u32)));
-        let mut patches: Vec<Patch> = soft.map(|skin| Patch::new(model, skin)).collect();
+        let mut patches: Vec<Patch> = soft.map(|skin| Patch::new(start, skin)).collect();
         let has_rods = !model.rods.is_empty();
         let mut planes = Vec::new();
         if has_rods || !patches.is_empty() {
@@ -76,7 +79,7 @@ impl Continuous {
                     continue;
                 }
                 match Skin::of_shape(model, crate::coords::ShapeId(k as u32), &solids[k], sizes[k]) {
-                    Some(skin) => patches.push(Patch::new(model, skin)),
+                    Some(skin) => patches.push(Patch::new(start, skin)),
                     None if matches!(solids[k], Solid::Plane) => planes.push(k),
                     None => {}
                 }
@@ -94,9 +97,10 @@ impl Continuous {
 
     /// Finds what may meet within the next `h` seconds: faces, edges and segments whose boxes meet when extended by
     /// 3·h·v. Call it once per step, before [`impacts`](Continuous::impacts).
-    pub fn find_candidates(&mut self, model: &Model, state: &State, h: f64) {
+    pub fn find_candidates(&mut self, kin: Kinematics<'_>, h: f64) {
+        let model = kin.model;
         let surfaces = &mut self.candidates.surfaces;
-        for_both(&mut self.patches, surfaces, self.shared, |p, s| p.place(model, state, h, s));
+        for_both(&mut self.patches, surfaces, self.shared, |p, s| p.place(kin, h, s));
         self.update(model);
     }
 
@@ -113,10 +117,11 @@ impl Continuous {
     /// All impacts on the straight ways of the vertices from `state`, for which candidates were found, to `ahead`; sorted by
     /// the key of their contacts. Of several faces in the way of one vertex, and of several edges in the way of one edge,
     /// the first counts.
-    pub fn impacts(&mut self, model: &Model, state: &State, ahead: &State, hits: &mut Vec<Hit>) {
+    pub fn impacts(&mut self, kin: Kinematics<'_>, ahead: Kinematics<'_>, hits: &mut Vec<Hit>) {
+        let model = kin.model;
         hits.clear();
         let surfaces = &mut self.candidates.surfaces;
-        for_both(&mut self.patches, surfaces, self.shared, |p, s| p.lead_to(model, ahead, s));
+        for_both(&mut self.patches, surfaces, self.shared, |p, s| p.lead_to(ahead, s));
         self.update(model);
         let (lists, surfaces) = (self.candidates.lists(), &self.candidates.surfaces);
         if self.jobs.len() < lists.len() {
@@ -124,7 +129,7 @@ impl Continuous {
         }
         let patches = &self.patches;
         for_each_with(&mut self.jobs, lists, self.shared, |job, list| {
-            job.test(model, state, (patches, surfaces), list);
+            job.test(kin, (patches, surfaces), list);
         });
         self.touching = 0;
         for job in &self.jobs[..lists.len()] {
@@ -133,7 +138,7 @@ impl Continuous {
         }
         for &plane in &self.planes {
             for patch in &self.patches {
-                hits::on_plane(model, (state, ahead), plane, patch, hits);
+                hits::on_plane((kin, ahead), plane, patch, hits);
             }
         }
         hits.sort_unstable_by(|a, b| a.contact.key.cmp(&b.contact.key).then(a.time.total_cmp(&b.time)));

@@ -5,9 +5,9 @@ use crate::collide::candidates::{Left, Surface};
 use crate::collide::cover::Cover;
 use crate::collide::skin::{Skin, Source};
 use crate::collide::tree::Span;
-use crate::coords::State;
+use crate::kinematics::Kinematics;
 use crate::linalg::Vec3;
-use crate::scene::{Model, Owner};
+use crate::model::{Model, Owner};
 
 /// By how much loose boxes are wider than the present motion, as a share of the size.
 const LOOSE: f64 = 0.01;
@@ -29,13 +29,13 @@ pub(super) struct Patch {
 }
 
 impl Patch {
-    pub fn new(model: &Model, mut skin: Skin) -> Patch {
+    pub fn new(start: Kinematics<'_>, mut skin: Skin) -> Patch {
         if skin.edges.is_empty() && skin.triangles.is_empty() {
             // A ball is an edge without length.
             skin.add_point_edge();
         }
         let mut x = vec![Vec3::ZERO; skin.x.len()];
-        skin.positions(model, &model.initial, &mut x);
+        skin.positions(start, &mut x);
         Patch {
             used: skin.points(),
             firm: None,
@@ -45,7 +45,7 @@ impl Patch {
             moves: match skin.source {
                 Source::Soft(_) | Source::Rigid(Owner::Node(_) | Owner::Solid(_)) => true,
                 Source::Rigid(Owner::Body(b)) => {
-                    !matches!(model.bodies[b.index()].motion, crate::scene::Motion::Fixed)
+                    !matches!(start.model.bodies[b.index()].motion, crate::model::Motion::Fixed)
                 }
             },
             skin,
@@ -67,15 +67,15 @@ impl Patch {
     }
 
     /// Loose boxes hold what the present velocities ask for.
-    pub fn place(&mut self, model: &Model, state: &State, h: f64, surface: &mut Surface) {
-        self.skin.positions(model, state, &mut self.x);
-        self.skin.ends(model, state, h, &self.x, &mut self.end);
+    pub fn place(&mut self, kin: Kinematics<'_>, h: f64, surface: &mut Surface) {
+        self.skin.positions(kin, &mut self.x);
+        self.skin.ends(kin, h, &self.x, &mut self.end);
         self.hold(Left::Drop, surface);
     }
 
     /// Takes the end of the ways from another state; loose boxes hold them, too.
-    pub fn lead_to(&mut self, model: &Model, ahead: &State, surface: &mut Surface) {
-        self.skin.positions(model, ahead, &mut self.end);
+    pub fn lead_to(&mut self, ahead: Kinematics<'_>, surface: &mut Surface) {
+        self.skin.positions(ahead, &mut self.end);
         self.hold(Left::Grow, surface);
         for &k in &self.used {
             self.ways[k as usize] = Span::of([self.x[k as usize], self.end[k as usize]]);

@@ -8,8 +8,9 @@ mod distance;
 mod sign;
 
 use crate::coords::{Anchor, BodyId, NodeId, State};
+use crate::kinematics::{Kinematics, Placement};
 use crate::linalg::Vec3;
-use crate::scene::{Model, Owner};
+use crate::model::{Model, Owner};
 use parry3d_f64::shape::SharedShape;
 
 /// What was found.
@@ -43,7 +44,7 @@ struct Piece {
 /// themselves where they have `self_contact`, and rods against each other and rigid bodies. Rigid bodies among each other
 /// are left out; so are cylinders.
 pub fn inspect(model: &Model, state: &State, reach: f64) -> Inspection {
-    let (pieces, planes) = pieces(model, state);
+    let (pieces, planes) = pieces(Placement::of(model, state).kinematics(model));
     let mut found = Inspection { distance: reach, pair: None, crossings: 0, below: 0 };
     for (i, j) in near(&pieces, reach) {
         let (a, b) = (&pieces[i], &pieces[j]);
@@ -101,13 +102,14 @@ fn may_touch(model: &Model, a: &Piece, b: &Piece) -> bool {
 }
 
 /// Triangles, segments and points of all surfaces, and the half-spaces with their normals.
-fn pieces(model: &Model, state: &State) -> (Vec<Piece>, Vec<(Owner, Vec3, Vec3)>) {
+fn pieces(kin: Kinematics<'_>) -> (Vec<Piece>, Vec<(Owner, Vec3, Vec3)>) {
+    let model = kin.model;
     let (mut pieces, mut planes) = (Vec::new(), Vec::new());
     for (k, solid) in model.solids.iter().enumerate() {
         if !model.nodes[solid.nodes.clone()].iter().any(|n| n.shape.is_some()) {
             continue;
         }
-        let x: Vec<Vec3> = solid.vertices.iter().map(|a| a.position(model, state)).collect();
+        let x: Vec<Vec3> = solid.vertices.iter().map(|a| kin.position(a)).collect();
         for t in &solid.surface {
             pieces.push(Piece {
                 owner: Owner::Solid(crate::coords::SoftId(k as u32)),
@@ -115,7 +117,7 @@ fn pieces(model: &Model, state: &State) -> (Vec<Piece>, Vec<(Owner, Vec3, Vec3)>
                 n: 3,
                 ids: *t,
                 held: t.map(|k| match solid.vertices[k as usize] {
-                    Anchor::Rigid { body, .. } | Anchor::Kinematic { body, .. } => Some(body),
+                    Anchor::Body { body, .. } => Some(body),
                     _ => None,
                 }),
                 radius: 0.0,
@@ -126,9 +128,9 @@ fn pieces(model: &Model, state: &State) -> (Vec<Piece>, Vec<(Owner, Vec3, Vec3)>
         let owner = model.whole(shape.owner);
         let pose = match owner {
             Owner::Solid(_) => continue,
-            Owner::Body(b) => model.com_pose(state, b) * shape.local,
+            Owner::Body(b) => kin.body(b).com * shape.local,
             Owner::Node(NodeId(n)) => {
-                crate::coords::Pose::from_translation(model.node_position(state, NodeId(n))) * shape.local
+                crate::coords::Pose::from_translation(kin.node_position(NodeId(n))) * shape.local
             }
         };
         let mut piece = |x: &[Vec3], ids: [u32; 3], radius: f64| {
@@ -257,7 +259,7 @@ mod tests {
 
     #[test]
     fn the_grid_finds_all_near_pairs() {
-        let mut rng = crate::contact::samples::Rng::new(3);
+        let mut rng = crate::linalg::Rng::new(3);
         let pieces: Vec<Piece> = (0..60)
             .map(|k| {
                 let c = rng.normal3();

@@ -11,9 +11,8 @@ use super::pair::{CROSSED, FARTHEST, TOUCH, margin};
 use super::vertex::Candidate;
 use super::{Pair, Placed};
 use crate::collide::Contact;
-use crate::coords::State;
+use crate::kinematics::Kinematics;
 use crate::linalg::Vec3;
-use crate::scene::Model;
 use std::collections::BTreeSet;
 
 /// A face counts as this much larger than it is where edges pass through it, as a share of its weights: none slips between two.
@@ -31,8 +30,7 @@ pub(super) enum Search {
 /// Surfaces with the boxes of their present motion.
 #[derive(Clone, Copy)]
 pub(super) struct Field<'a> {
-    pub model: &'a Model,
-    pub state: &'a State,
+    pub kin: Kinematics<'a>,
     pub skins: &'a [Skin],
     pub placed: &'a [Placed],
     pub surfaces: &'a [Surface],
@@ -53,13 +51,14 @@ pub(super) struct Job {
 
 impl Job {
     pub fn run(&mut self, field: Field, list: &Nearby) {
-        let Field { model, state, skins, h, search, .. } = field;
+        let Field { kin, skins, h, search, .. } = field;
         self.contacts.clear();
         let (a, b) = (&skins[list.pair.0 as usize], &skins[list.pair.1 as usize]);
         if search == Search::Fast && h * (a.fastest + b.fastest) <= FARTHEST * a.size.min(b.size) {
             return;
         }
         let is_self = list.pair.0 == list.pair.1;
+        let model = kin.model;
         let pair = |a, b, swap| Pair {
             model,
             a,
@@ -70,7 +69,7 @@ impl Job {
             margin: margin(model, a, b, h),
             size: a.size.min(b.size),
             thickness: a.thickness + b.thickness,
-            material: if swap { material(model, state, b, a) } else { material(model, state, a, b) },
+            material: if swap { material(kin, b, a) } else { material(kin, a, b) },
         };
         let swap = a.shape > b.shape;
         let (one, two) = (pair(a, b, swap), pair(b, a, !swap));

@@ -28,9 +28,10 @@ use super::skin::{NONE, Skin};
 use super::solid::Solid;
 use super::tree::Span;
 use super::{Contact, SHARED_VERTICES, for_each, for_each_with};
-use crate::coords::{ShapeId, SoftId, State};
+use crate::coords::{ShapeId, SoftId};
+use crate::kinematics::{Kinematics, Placement};
 use crate::linalg::Vec3;
-use crate::scene::{Model, Owner};
+use crate::model::{Model, Owner};
 use job::{Field, Job, Search};
 use pair::{MARGIN, Pair};
 
@@ -103,9 +104,10 @@ impl Surfaces {
                 }
             }
         }
+        let start = Placement::of(model, &model.initial);
         let surface = |s: &Skin| {
             let mut x = vec![Vec3::ZERO; s.x.len()];
-            s.positions(model, &model.initial, &mut x);
+            s.positions(start.kinematics(model), &mut x);
             Surface::new(Cover::new(s, &x), x.len())
         };
         Surfaces {
@@ -120,32 +122,32 @@ impl Surfaces {
     }
 
     /// Adds the contacts that may act within `h` seconds, in no particular order.
-    pub fn detect(&mut self, model: &Model, state: &State, h: f64, contacts: &mut Vec<Contact>) {
+    pub fn detect(&mut self, kin: Kinematics<'_>, h: f64, contacts: &mut Vec<Contact>) {
         if self.soft == 0 {
             return;
         }
-        for_each(&mut self.skins, self.shared, |skin| skin.place(model, state, h));
-        self.run(model, state, h, Search::All, contacts);
+        for_each(&mut self.skins, self.shared, |skin| skin.place(kin, h));
+        self.run(kin, h, Search::All, contacts);
     }
 
     /// Adds the contacts through which vertices pass on their straight ways to the state `ahead`, `h` seconds later;
     /// sorted by key.
     pub fn passed(
         &mut self,
-        model: &Model,
-        (state, ahead): (&State, &State),
+        (kin, ahead): (Kinematics<'_>, Kinematics<'_>),
         h: f64,
         contacts: &mut Vec<Contact>,
     ) {
         if self.soft == 0 {
             return;
         }
-        for_each(&mut self.skins, self.shared, |skin| skin.place_between(model, state, ahead, h));
-        self.run(model, state, h, Search::Fast, contacts);
+        for_each(&mut self.skins, self.shared, |skin| skin.place_between(kin, ahead, h));
+        self.run(kin, h, Search::Fast, contacts);
         contacts.sort_unstable_by_key(|c| c.key);
     }
 
-    fn run(&mut self, model: &Model, state: &State, h: f64, search: Search, contacts: &mut Vec<Contact>) {
+    fn run(&mut self, kin: Kinematics<'_>, h: f64, search: Search, contacts: &mut Vec<Contact>) {
+        let model = kin.model;
         let Surfaces { skins, placed, candidates, jobs, soft, .. } = self;
         let fall = model.gravity.length() * h * h;
         for ((skin, placed), surface) in skins.iter().zip(&mut *placed).zip(&mut candidates.surfaces) {
@@ -163,7 +165,7 @@ impl Surfaces {
         if jobs.len() < lists.len() {
             jobs.resize_with(lists.len(), Job::default);
         }
-        let field = Field { model, state, skins, placed, surfaces: &candidates.surfaces, h, search };
+        let field = Field { kin, skins, placed, surfaces: &candidates.surfaces, h, search };
         for_each_with(jobs, lists, self.shared, |job, list| job.run(field, list));
         for job in &jobs[..lists.len()] {
             contacts.extend_from_slice(&job.contacts);

@@ -6,7 +6,7 @@ use crate::collide::Contact;
 use crate::contact::ContactKey;
 use crate::coords::Anchor;
 use crate::linalg::Vec3;
-use crate::scene::Model;
+use crate::model::Model;
 
 /// The margin where the scene gives none, as a share of the smaller size.
 pub(super) const MARGIN: f64 = 0.02;
@@ -104,10 +104,9 @@ fn mean(x: &[Vec3], of: &[u32], w: &[f64]) -> Vec3 {
 /// True for points that have columns.
 fn moves(model: &Model, anchor: &Anchor) -> bool {
     match *anchor {
-        Anchor::World { .. } | Anchor::Kinematic { .. } => false,
         Anchor::Surface { solid, vertices, n, .. } => vertices[..n as usize]
             .iter()
             .any(|k| moves(model, &model.solids[solid.index()].vertices[*k as usize])),
-        _ => true,
+        _ => model.block_of(anchor).is_some(),
     }
 }

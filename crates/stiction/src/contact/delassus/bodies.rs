@@ -1,13 +1,14 @@
 //! The Delassus operator of free bodies without ever building it: impulses change body velocities, and contact
 //! velocities are read off the bodies. One pass over the contacts costs O(contacts).
 
-use super::delassus::{Delassus, conjugate};
-use super::law::{Bounds, RoundLaw};
 use super::slots::{NONE, Slots};
-use super::{ContactProblem, Term};
+use crate::contact::delassus::{Delassus, conjugate};
+use crate::contact::law::coulomb::ContactBlock;
+use crate::contact::law::rows::solve_rows;
+use crate::contact::law::{Bounds, RoundLaw};
+use crate::contact::{ContactProblem, Term};
+use crate::coords::Part;
 use crate::linalg::{BlockLu, Mat3, Mat6, Vec3, Vec6, skew};
-use crate::solvers::local_solve::ContactBlock;
-use crate::solvers::row_solve::solve_rows;
 
 /// How a body moves a block: `linear · v + ω × arm + angular · ω`. Contacts have no angular part, rows of angles have
 /// nothing else.
@@ -22,8 +23,8 @@ struct Side {
 impl Side {
     fn new(body: u32, t: &Term) -> Side {
         let (linear, arm, angular) = match *t {
-            Term::Node { weight, .. } => (weight, Vec3::ZERO, 0.0),
-            Term::Rigid { sign, arm, .. } => (sign, sign * arm, 0.0),
+            Term::Point(Part::Node { weight, .. }) => (weight, Vec3::ZERO, 0.0),
+            Term::Point(Part::Rigid { weight: sign, arm, .. }) => (sign, sign * arm, 0.0),
             Term::Spin { length, .. } => (0.0, Vec3::ZERO, length),
         };
         Side { body, linear, arm, angular }
@@ -73,7 +74,7 @@ struct BodyData {
 /// Contacts of one island and the bodies that they move.
 ///
 /// Elliptic cones are stretched to round ones: frames carry the factors, impulses and velocities are those of the
-/// round problem ([`Friction::stretch`](super::Friction::stretch)).
+/// round problem ([`Friction::stretch`](crate::contact::Friction::stretch)).
 #[derive(Default)]
 pub struct Bodies {
     bodies: Vec<BodyData>,

@@ -3,8 +3,8 @@
 //! One product costs a solve with the factor. It serves methods that need products alone, and stands between
 //! [`Bodies`](super::bodies::Bodies), where A couples nothing, and [`Coupled`](super::coupled::Coupled), which builds W.
 
-use super::ContactProblem;
-use super::law::RoundLaw;
+use crate::contact::ContactProblem;
+use crate::contact::law::RoundLaw;
 use crate::linalg::{SparseCholesky, Vec3};
 
 /// Factor and contacts of a problem; elliptic cones are stretched to round ones.
@@ -37,7 +37,7 @@ impl Factored {
         for c in 0..p.contacts() {
             self.free.push((p.j.mul_one(c, &self.v) + p.bias[c]) * self.stretch[c]);
             // The scale of J diag(A)⁻¹ Jᵀ: the true one would cost three solves per contact.
-            self.scale.push(super::residual::delassus_scale(p, c));
+            self.scale.push(crate::contact::residual::delassus_scale(p, c));
         }
         true
     }

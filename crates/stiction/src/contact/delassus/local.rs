@@ -1,9 +1,9 @@
 //! A bare contact problem `u = W r + q`, as files of other groups hold it.
 
 use super::coupled::Coupled;
-use super::delassus::Delassus;
-use super::law::RoundLaw;
-use super::{ContactProblem, Term};
+use crate::contact::delassus::Delassus;
+use crate::contact::law::RoundLaw;
+use crate::contact::{ContactProblem, Term};
 use crate::linalg::{GeneralLu, Mat3, Vec3};
 
 /// `u = W r + q` with Coulomb friction: `W` in 3×3 blocks by rows, normal first.
@@ -135,6 +135,12 @@ fn world_block(c: &Term, d: &Term, inverse: &[f64]) -> Mat3 {
 /// A [`LocalProblem`] as solvers see it: the problem and the buffers of [`Delassus`].
 pub struct LocalForm<'a> {
     problem: &'a LocalProblem,
+    own: FormBuffers,
+}
+
+/// Buffers of a [`LocalForm`], kept from one to the next.
+#[derive(Default)]
+pub struct FormBuffers {
     diagonal: Vec<Mat3>,
     scale: Vec<f64>,
     /// The impulse that `contact_velocity` sees.
@@ -152,21 +158,28 @@ const NONE: u32 = u32::MAX;
 impl<'a> LocalForm<'a> {
     /// Prepares `problem`.
     pub fn new(problem: &'a LocalProblem) -> LocalForm<'a> {
+        LocalForm::with_buffers(problem, FormBuffers::default())
+    }
+
+    /// Prepares `problem` in the buffers of another form.
+    pub fn with_buffers(problem: &'a LocalProblem, mut own: FormBuffers) -> LocalForm<'a> {
         let n = problem.contacts();
-        let diagonal: Vec<Mat3> = (0..n).map(|c| problem.get(c, c)).collect();
+        let FormBuffers { diagonal, scale, loaded, unknown, .. } = &mut own;
+        diagonal.clear();
+        diagonal.extend((0..n).map(|c| problem.get(c, c)));
         let mean = |m: &Mat3| (m.x_axis.x + m.y_axis.y + m.z_axis.z) / 3.0;
-        let scale = diagonal.iter().map(|m| if mean(m) > 0.0 { mean(m) } else { 1.0 }).collect();
-        LocalForm {
-            problem,
-            diagonal,
-            scale,
-            loaded: vec![Vec3::ZERO; n],
-            p: Vec::new(),
-            active: Vec::new(),
-            unknown: vec![NONE; n],
-            lu: GeneralLu::default(),
-            rhs: Vec::new(),
-        }
+        scale.clear();
+        scale.extend(diagonal.iter().map(|m| if mean(m) > 0.0 { mean(m) } else { 1.0 }));
+        loaded.clear();
+        loaded.resize(n, Vec3::ZERO);
+        unknown.clear();
+        unknown.resize(n, NONE);
+        LocalForm { problem, own }
+    }
+
+    /// The buffers, for the next form.
+    pub fn into_buffers(self) -> FormBuffers {
+        self.own
     }
 
     /// Columns and blocks of row `c`.
@@ -194,11 +207,11 @@ impl Delassus for LocalForm<'_> {
     }
 
     fn diagonal(&self, c: usize) -> Mat3 {
-        self.diagonal[c]
+        self.own.diagonal[c]
     }
 
     fn scale(&self, c: usize) -> f64 {
-        self.scale[c]
+        self.own.scale[c]
     }
 
     fn velocity(&mut self, r: &[Vec3], u: &mut [Vec3]) {
@@ -217,15 +230,15 @@ impl Delassus for LocalForm<'_> {
     }
 
     fn load(&mut self, r: &[Vec3]) {
-        self.loaded.copy_from_slice(r);
+        self.own.loaded.copy_from_slice(r);
     }
 
     fn contact_velocity(&self, c: usize) -> Vec3 {
-        self.row_velocity(c, &self.loaded)
+        self.row_velocity(c, &self.own.loaded)
     }
 
     fn add_impulse(&mut self, c: usize, dr: Vec3) {
-        self.loaded[c] += dr;
+        self.own.loaded[c] += dr;
     }
 
     /// The reduced form: I + P W on the contacts with P ≠ 0, since dy = 0 on the others.
@@ -234,55 +247,55 @@ impl Delassus for LocalForm<'_> {
     }
 
     fn factor(&mut self, p: &[Mat3]) -> bool {
-        self.p.clear();
-        self.p.extend_from_slice(p);
-        self.active.clear();
+        self.own.p.clear();
+        self.own.p.extend_from_slice(p);
+        self.own.active.clear();
         for c in 0..p.len() {
-            self.unknown[c] = NONE;
+            self.own.unknown[c] = NONE;
             if p[c] != Mat3::ZERO {
-                self.unknown[c] = 3 * self.active.len() as u32;
-                self.active.push(c as u32);
+                self.own.unknown[c] = 3 * self.own.active.len() as u32;
+                self.own.active.push(c as u32);
             }
         }
-        let mut lu = std::mem::take(&mut self.lu);
+        let mut lu = std::mem::take(&mut self.own.lu);
         lu.clear();
-        for &c in &self.active {
+        for &c in &self.own.active {
             let c = c as usize;
             for k in 0..3 {
                 // Row k of P W, block by block; the identity sits in the diagonal block.
                 let p_row = p[c].row(k);
                 let mut diagonal_done = false;
-                for (j, w) in self.row(c).filter(|(j, _)| self.unknown[*j] != NONE) {
+                for (j, w) in self.row(c).filter(|(j, _)| self.own.unknown[*j] != NONE) {
                     if !diagonal_done && j > c {
-                        lu.push(self.unknown[c] as usize + k, 1.0);
+                        lu.push(self.own.unknown[c] as usize + k, 1.0);
                         diagonal_done = true;
                     }
                     for i in 0..3 {
                         let one = if j == c && i == k { 1.0 } else { 0.0 };
-                        lu.push(self.unknown[j] as usize + i, p_row.dot(w.col(i)) + one);
+                        lu.push(self.own.unknown[j] as usize + i, p_row.dot(w.col(i)) + one);
                     }
                     diagonal_done |= j == c;
                 }
                 if !diagonal_done {
-                    lu.push(self.unknown[c] as usize + k, 1.0);
+                    lu.push(self.own.unknown[c] as usize + k, 1.0);
                 }
                 lu.end_row();
             }
         }
         let ok = lu.factor();
-        self.lu = lu;
+        self.own.lu = lu;
         ok
     }
 
     fn solve(&mut self, g: &[Vec3], dy: &mut [Vec3]) {
-        self.rhs.clear();
-        for &c in &self.active {
-            self.rhs.extend((self.p[c as usize] * g[c as usize]).to_array());
+        self.own.rhs.clear();
+        for &c in &self.own.active {
+            self.own.rhs.extend((self.own.p[c as usize] * g[c as usize]).to_array());
         }
-        self.lu.solve(&mut self.rhs);
+        self.own.lu.solve(&mut self.own.rhs);
         dy.fill(Vec3::ZERO);
-        for (i, &c) in self.active.iter().enumerate() {
-            dy[c as usize] = Vec3::from_slice(&self.rhs[3 * i..]);
+        for (i, &c) in self.own.active.iter().enumerate() {
+            dy[c as usize] = Vec3::from_slice(&self.own.rhs[3 * i..]);
         }
     }
 }

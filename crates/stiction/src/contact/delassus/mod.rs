@@ -1,12 +1,26 @@
 //! The Delassus operator `W = J A⁻¹ Jᵀ (+ softness)` as solvers see it: `u = W r + q` per contact.
 //!
-//! Two forms: [`Bodies`](super::bodies::Bodies) never builds `W` and works on body velocities;
-//! [`LocalProblem`](super::LocalProblem) holds `W` in blocks, as files do. In both, elliptic cones are already
-//! stretched to round ones, so a solver knows only one coefficient per contact, or the bounds of its rows.
+//! | form | where | how |
+//! |---|---|---|
+//! | [`Bodies`](bodies::Bodies) | nothing couples dofs: rigid bodies, particles, joints | on body velocities, `W` never formed |
+//! | [`Path`](path::Path) | a cable with contacts on single links | elimination from both ends |
+//! | [`Coupled`](coupled::Coupled) | elastic parts couple dofs | `W` in blocks, through a sparse factor of A |
+//! | [`LocalForm`](local::LocalForm) | problems from files and samples | `W` in given blocks |
+//!
+//! In all of them elliptic cones are stretched to round ones, so a solver knows only one coefficient per contact, or the bounds
+//! of its rows.
+
+pub mod bodies;
+pub mod coupled;
+pub mod factored;
+pub mod local;
+pub(crate) mod near;
+pub mod path;
+mod slots;
 
 use super::law::RoundLaw;
+use crate::contact::law::coulomb::solve_block;
 use crate::linalg::{Mat3, Vec3};
-use crate::solvers::local_solve::solve_block;
 
 /// `u = W r + q` with round cones and bounded rows. Methods take `&mut self` where they use buffers.
 pub trait Delassus {

@@ -1,6 +1,6 @@
 //! The neighbourhood of some contacts: their bodies, what touches these, and so on.
 
-use super::ContactProblem;
+use crate::contact::ContactProblem;
 
 /// Contacts around some others, found layer by layer. A layer costs a pass over the contacts that it is chosen from.
 #[derive(Clone, Debug, Default)]

@@ -8,9 +8,9 @@
 //! With `E_i` the pivots of elimination from the right, `C_i = A_{i+1,i}` and `G_i = −E_{i+1}⁻¹ C_i`:
 //! `X = A⁻¹` has `X_00 = E_0⁻¹`, `X_{i+1,i+1} = E_{i+1}⁻¹ + G_i X_ii G_iᵀ` and `X_{j+1,i} = G_j X_{ji}` for j ≥ i.
 
-use super::ContactProblem;
-use super::delassus::Delassus;
-use super::law::RoundLaw;
+use crate::contact::ContactProblem;
+use crate::contact::delassus::Delassus;
+use crate::contact::law::RoundLaw;
 use crate::linalg::block_lu::{invert, product, subtract_product};
 use crate::linalg::{Mat3, Mat6, Vec3};
 
@@ -464,9 +464,10 @@ fn apply_rows(rows: &[Row6; 3], v: &Row6) -> Vec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contact::local::LocalForm;
+    use crate::contact::delassus::local::LocalForm;
     use crate::contact::samples::Assembly;
     use crate::contact::{Friction, Law, LocalProblem, Solution, Term};
+    use crate::coords::Part;
     use crate::coords::{BlockKind, Layout};
     use crate::linalg::BlockMat;
 
@@ -483,7 +484,7 @@ mod tests {
             layout.push(BlockKind::Rigid);
         });
         let pairs: Vec<(u32, u32)> = along.windows(2).map(|w| (w[0] as u32, w[1] as u32)).collect();
-        let mut a = BlockMat::with_pattern(&layout, &pairs);
+        let mut a = BlockMat::with_pattern(&layout.widths(), &pairs);
         a.assign(&p.a);
         let number = |i: usize, j: usize| ((i * 37 + j * 101 + 5) as f64).sin();
         for (s, w) in along.windows(2).enumerate() {
@@ -508,7 +509,10 @@ mod tests {
         for (c, bead) in [7usize, 1, 2, 7].into_iter().enumerate() {
             let turn = Mat3::from_rotation_x(0.3 * c as f64) * Mat3::from_rotation_z(0.5 + c as f64);
             let arm = Vec3::new(0.1, 0.05 * c as f64, -0.1);
-            p.j.push(turn, [Term::Rigid { block: bead as u32, dof: 6 * bead as u32, sign: 1.0, arm }]);
+            p.j.push(
+                turn,
+                [Term::Point(Part::Rigid { block: bead as u32, dof: 6 * bead as u32, weight: 1.0, arm })],
+            );
             p.bias.push(Vec3::new(-0.1, 0.02, 0.0));
             p.law.push(Law::Contact(Friction::Isotropic(0.5)));
             p.softness.push(Vec3::splat(0.01 * c as f64));
@@ -560,7 +564,8 @@ mod tests {
         let (blocks, contacts): (Vec<u32>, Vec<u32>) = ((0..8).collect(), (0..4).collect());
         assert!(!Path::default().prepare(&p, &blocks[..7], &contacts), "a bead is missing");
         let arm = Vec3::ZERO;
-        let side = |block: u32, sign: f64| Term::Rigid { block, dof: 6 * block, sign, arm };
+        let side =
+            |block: u32, sign: f64| Term::Point(Part::Rigid { block, dof: 6 * block, weight: sign, arm });
         p.j.push(Mat3::IDENTITY, [side(3, 1.0), side(5, -1.0)]);
         p.bias.push(Vec3::ZERO);
         p.law.push(p.law[0]);

@@ -1,6 +1,6 @@
 //! Which body of an island a block is, without a table over all blocks of a problem.
 
-use super::ContactProblem;
+use crate::contact::ContactProblem;
 
 /// What a place holds at first.
 pub(super) const NONE: u32 = u32::MAX;

@@ -43,7 +43,8 @@ pub fn tangent_norm(x: Vec3) -> f64 {
 
 /// By how much `λ` leaves the round cone: max(0, |λ_t| − μ λ_n), and −λ_n where that is negative.
 pub fn excess(lambda: Vec3, mu: f64) -> f64 {
-    (tangent_norm(lambda) - mu * lambda.x.max(0.0)).max(-lambda.x).max(0.0)
+    let pulls = if crate::mutant::on("yardstick-pull") { 0.0 } else { -lambda.x };
+    (tangent_norm(lambda) - mu * lambda.x.max(0.0)).max(pulls).max(0.0)
 }
 
 /// Euclidean projection on the round cone `|λ_t| ≤ μ λ_n` (COND's proximal operator, Eq. 26).
@@ -77,7 +78,9 @@ pub fn project_strict(x: Vec3, mu: f64) -> Vec3 {
 /// De Saxcé's shift: û = u + μ |u_t| e_n.
 #[doc(alias = "de Saxcé")]
 pub fn de_saxce(u: Vec3, mu: f64) -> Vec3 {
-    Vec3::new(u.x + mu * tangent_norm(u), u.y, u.z)
+    let shift = if crate::mutant::on("no-shift") { 0.0 } else { mu * tangent_norm(u) };
+    let along = if crate::mutant::on("friction-sign") { -1.0 } else { 1.0 };
+    Vec3::new(u.x + shift, along * u.y, along * u.z)
 }
 
 /// Natural map λ − P_K(λ − û/g): zero exactly when Signorini and Coulomb hold. `g` [1/kg] is the scale of the

@@ -10,9 +10,9 @@
 //!
 //! For a positive definite block and `k_n < 0`, `h(0) < 0` (else it sticks) and `h(∞) = ∞`: a solution always exists.
 
-use super::row_solve::solve_rows;
-use crate::contact::cone;
 use crate::contact::law::RoundLaw;
+use crate::contact::law::cone;
+use crate::contact::law::rows::solve_rows;
 use crate::linalg::{Mat3, Vec3};
 
 /// Below this share of the trace a diagonal entry or an eigenvalue counts as zero.

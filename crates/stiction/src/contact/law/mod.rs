@@ -4,8 +4,12 @@
 //! `u ≤ 0` at `λ = hi`. Infinite bounds make an equation (joints), [0, ∞) a stop, [−f, f] a drive that gives way at
 //! `f` or dry friction in a joint, [0, 0] nothing at all.
 
-use super::cone::{self, Friction};
+pub mod cone;
+pub mod coulomb;
+pub mod rows;
+
 use crate::linalg::Vec3;
+use cone::Friction;
 
 /// The law of a block of three rows.
 #[derive(Clone, Copy, Debug, PartialEq)]

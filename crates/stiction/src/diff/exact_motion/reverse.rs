@@ -6,7 +6,8 @@ use super::super::objective::Objective;
 use super::{ExactError, ExactMotion, ExactParam, NODE, STEP, StateChange, Step, dot, dot3};
 use crate::dynamics::Slender;
 use crate::linalg::Vec3;
-use crate::sim::{Contacts, VelocityStepper};
+use crate::methods::velocity_stepper;
+use crate::steppers::velocity::{Contacts, VelocityStepper};
 
 impl ExactMotion {
     /// dΦ/dp of every parameter by one sweep back.
@@ -15,7 +16,7 @@ impl ExactMotion {
         let values: Vec<f64> = terms.iter().map(|t| t.1.value).collect();
         let weights = objective.reduce().apply(&values).1;
         let n = self.model.layout.nv();
-        let mut probe = VelocityStepper::new(&self.model, self.settings);
+        let mut probe = velocity_stepper(&self.model, &self.settings, None);
         let sides: Vec<_> = params.iter().map(|p| self.sides(p)).collect();
         let mut out = vec![0.0; params.len()];
         let mut bar = StateChange { q: vec![0.0; n], v: vec![0.0; n] };
@@ -23,9 +24,8 @@ impl ExactMotion {
             if let Some(step) = self.steps.get(i) {
                 let mut implicit = self.implicit(step)?;
                 // From X⁺ to v⁺ and X, then through the solve to what posed it, and back to X.
-                let (v_bar, mut before) = self.moved_back(step, &bar);
-                let zero = vec![Vec3::ZERO; step.problem.contacts()];
-                let by = implicit.reverse(&v_bar, &zero);
+                let ((v_bar, l_bar), mut before) = self.moved_back(&mut probe, step, &bar);
+                let by = implicit.reverse(&v_bar, &l_bar);
                 for (k, p) in params.iter().enumerate() {
                     out[k] += dot(&self.friction(p, step), &by.friction);
                     if sides[k].is_some() {
@@ -33,7 +33,8 @@ impl ExactMotion {
                         let data = self.posed(&mut probe, step, &none, sides[k].as_ref());
                         out[k] += dot(&data.momentum, &by.momentum) + dot(&data.friction, &by.friction);
                         out[k] += dot3(&data.velocity, &by.velocity) + dot3(&data.bound, &by.bound);
-                        let moved = self.moved(step, &none, &vec![0.0; n], sides[k].as_ref());
+                        let still = (vec![0.0; n], vec![Vec3::ZERO; step.problem.contacts()]);
+                        let moved = self.moved(&mut probe, step, &none, &still, sides[k].as_ref());
                         out[k] += dot(&moved.q, &bar.q) + dot(&moved.v, &bar.v);
                     }
                 }
@@ -63,7 +64,8 @@ impl ExactMotion {
         let n = before.q.len();
         let colors = Colors::of(&step.problem);
         let elastic = !(self.model.solids.is_empty() && Slender::is_empty(&self.model));
-        let plain = !elastic && self.model.joints.is_empty() && !step.rebounds;
+        let plain =
+            !elastic && self.model.joints.is_empty() && !step.rebounds && step.flown.impacts.is_empty();
         let parts = if plain {
             // The velocity before acts by its momentum alone, A v.
             let mut load = vec![0.0; n];
@@ -113,41 +115,93 @@ impl ExactMotion {
         }
     }
 
-    /// The transpose of [`moved`](Self::moved), block by block: derivatives by v⁺ and by X.
-    fn moved_back(&self, step: &Step, bar: &StateChange) -> (Vec<f64>, StateChange) {
+    /// The transpose of [`moved`](Self::moved), block by block: derivatives by v⁺ and λ, and by X.
+    fn moved_back(
+        &self,
+        probe: &mut VelocityStepper,
+        step: &Step,
+        bar: &StateChange,
+    ) -> ((Vec<f64>, Vec<Vec3>), StateChange) {
         let n = bar.q.len();
-        let mut v_bar = vec![0.0; n];
+        let mut by = (vec![0.0; n], vec![Vec3::ZERO; step.problem.contacts()]);
         let mut before = StateChange { q: vec![0.0; n], v: vec![0.0; n] };
+        let blocks = self.model.layout.blocks();
+        let flies = |k: usize| step.flown.flies.get(k) == Some(&true);
         // Places move by h v and keep their velocity.
-        for b in self.model.layout.blocks() {
+        for (_, b) in blocks.iter().enumerate().filter(|(k, _)| !flies(*k)) {
             for k in b.v..b.v + 3 {
                 before.q[k] = bar.q[k];
-                v_bar[k] = bar.v[k] + self.h * bar.q[k];
+                by.0[k] = bar.v[k] + self.h * bar.q[k];
             }
         }
         // Turns by differences; bodies turn apart from each other, so that all are shifted at once.
-        let rigid = || self.model.layout.blocks().iter().filter(|b| b.nv == 6);
-        if rigid().next().is_none() {
-            return (v_bar, before);
-        }
         let mut x = StateChange { q: vec![0.0; n], v: vec![0.0; n] };
-        let mut dv = vec![0.0; n];
-        for part in 0..6 {
+        let mut answer = by.clone();
+        answer.0.fill(0.0);
+        let rigid: Vec<_> = (0..blocks.len()).filter(|&k| blocks[k].nv == 6 && !flies(k)).collect();
+        for part in 0..if rigid.is_empty() { 0 } else { 6 } {
             let k = 3 + part % 3;
-            let shift = if part < 3 { &mut x.q } else { &mut dv };
-            rigid().for_each(|b| shift[b.v + k] = 1.0);
-            let moved = self.moved(step, &x, &dv, None);
-            let shift = if part < 3 { &mut x.q } else { &mut dv };
-            for b in rigid() {
+            let shift = if part < 3 { &mut x.q } else { &mut answer.0 };
+            rigid.iter().for_each(|&b| shift[blocks[b].v + k] = 1.0);
+            let moved = self.moved(probe, step, &x, &answer, None);
+            let shift = if part < 3 { &mut x.q } else { &mut answer.0 };
+            for b in rigid.iter().map(|&b| &blocks[b]) {
                 shift[b.v + k] = 0.0;
                 let sum = (b.v + 3..b.v + 6).map(|r| moved.q[r] * bar.q[r] + moved.v[r] * bar.v[r]).sum();
                 if part < 3 {
                     before.q[b.v + k] = sum;
                 } else {
-                    v_bar[b.v + k] = sum;
+                    by.0[b.v + k] = sum;
                 }
             }
         }
-        (v_bar, before)
+        self.flown_back(probe, step, bar, &mut by.1, &mut before);
+        (by, before)
+    }
+
+    /// The same for blocks that fly: their motion follows from X and the impulses of their impacts, not from v⁺.
+    fn flown_back(
+        &self,
+        probe: &mut VelocityStepper,
+        step: &Step,
+        bar: &StateChange,
+        l_bar: &mut [Vec3],
+        before: &mut StateChange,
+    ) {
+        let (n, layout) = (bar.q.len(), self.model.layout.blocks());
+        let colors = Colors::of(&step.problem);
+        let mut x = StateChange { q: vec![0.0; n], v: vec![0.0; n] };
+        let mut answer = (vec![0.0; n], vec![Vec3::ZERO; step.problem.contacts()]);
+        let gain = |moved: &StateChange, rows: &[usize]| -> f64 {
+            let dofs = rows.iter().flat_map(|&r| layout[r].v..layout[r].v + layout[r].nv);
+            dofs.map(|d| moved.q[d] * bar.q[d] + moved.v[d] * bar.v[d]).sum()
+        };
+        for color in &colors.classes {
+            let flying: Vec<usize> =
+                color.iter().copied().filter(|&b| step.flown.flies.get(b) == Some(&true)).collect();
+            for part in 0..if flying.is_empty() { 0 } else { 12 } {
+                let (of_q, k) = (part < 6, part % 6);
+                let shifted = || flying.iter().copied().filter(|&b| k < layout[b].nv);
+                let shift = if of_q { &mut x.q } else { &mut x.v };
+                shifted().for_each(|b| shift[layout[b].v + k] = 1.0);
+                let moved = self.moved(probe, step, &x, &answer, None);
+                let shift = if of_q { &mut x.q } else { &mut x.v };
+                for b in shifted() {
+                    shift[layout[b].v + k] = 0.0;
+                    let out = if of_q { &mut before.q } else { &mut before.v };
+                    out[layout[b].v + k] += gain(&moved, &colors.rows[b]);
+                }
+            }
+        }
+        for i in &step.flown.impacts {
+            let c = i.contact as usize;
+            let blocks: Vec<usize> = step.problem.j.terms(c).iter().map(|t| t.block()).collect();
+            for k in 0..3 {
+                answer.1[c][k] = 1.0;
+                let moved = self.moved(probe, step, &x, &answer, None);
+                answer.1[c][k] = 0.0;
+                l_bar[c][k] += gain(&moved, &blocks);
+            }
+        }
     }
 }

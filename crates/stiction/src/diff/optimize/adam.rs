@@ -27,7 +27,7 @@ impl Default for AdamSettings {
 
 /// Moving means of a gradient and of its square.
 #[derive(Clone, Debug, Default)]
-pub(in crate::diff) struct Moments {
+pub(crate) struct Moments {
     mean: Vec<f64>,
     square: Vec<f64>,
     count: i32,

@@ -1,7 +1,7 @@
 //! CMA-ES (Hansen & Ostermeier 2001), rank-μ with weighted recombination: what one does without gradients.
 
 use super::{Bounds, End, Minimum, Record};
-use crate::contact::samples::Rng;
+use crate::linalg::Rng;
 
 /// Settings of [`cma_es`].
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,7 +8,7 @@ mod cma;
 mod lbfgs;
 mod levenberg;
 
-pub(in crate::diff) use adam::Moments;
+pub(crate) use adam::Moments;
 pub use adam::{AdamSettings, adam};
 pub use cma::{CmaSettings, cma_es};
 pub use lbfgs::{LbfgsSettings, lbfgs};

@@ -10,14 +10,14 @@
 //! `u` is from `z` and how far `z` has moved; each change costs a factor. [`Ccs::with_fixed_penalty`] takes one ρ for all
 //! instead, to compare with.
 
-use super::cond::judge::Judge;
-use super::cond::operators::{Operator, one_shot};
-use super::soft::island::Island;
-use super::{ContactSolver, SolveReport, SolverSettings, Status, Trace, TraceRecord};
+use super::operators::{Operator, one_shot};
 use crate::contact::Term;
 use crate::contact::{ContactProblem, Solution};
-use crate::coords::{BlockKind, Layout};
+use crate::coords::{BlockKind, Layout, Part};
 use crate::linalg::{BlockMat, Mat3, SparseCholesky, Vec3, skew};
+use crate::solvers::island::Island;
+use crate::solvers::island::judge::Judge;
+use crate::solvers::{ContactSolver, SolveReport, SolverSettings, Status, Trace, TraceRecord};
 
 /// Natural map and momentum error, relative to the velocity scale, of a converged answer.
 const TOLERANCE: f64 = 1e-6;
@@ -90,7 +90,7 @@ impl Ccs {
         }
         self.pairs.sort_unstable();
         self.pairs.dedup();
-        self.matrix = BlockMat::with_pattern(&layout, &self.pairs);
+        self.matrix = BlockMat::with_pattern(&layout.widths(), &self.pairs);
         self.matrix.add(&p.a);
         for c in 0..p.contacts() {
             let frame = p.j.frame[c];
@@ -132,8 +132,10 @@ impl Ccs {
 fn halves(t: &Term) -> [Option<Mat3>; 2] {
     let scaled = |s: f64| Mat3::from_diagonal(Vec3::splat(s));
     match *t {
-        Term::Node { weight, .. } => [Some(scaled(weight)), None],
-        Term::Rigid { sign, arm, .. } => [Some(scaled(sign)), Some(skew(arm).transpose() * sign)],
+        Term::Point(Part::Node { weight, .. }) => [Some(scaled(weight)), None],
+        Term::Point(Part::Rigid { weight: sign, arm, .. }) => {
+            [Some(scaled(sign)), Some(skew(arm).transpose() * sign)]
+        }
         Term::Spin { length, .. } => [None, Some(scaled(length))],
     }
 }

@@ -13,8 +13,8 @@ pub fn absolute_column_sums(e: &[f64], n: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contact::samples::Rng;
     use crate::linalg::Cholesky;
+    use crate::linalg::Rng;
 
     /// D ∓ E for random symmetric E: diagonally dominant, and positive in every direction that was tried.
     #[test]

@@ -19,28 +19,28 @@
 //! iteration where eigenvalues of W A exceed two; a run that grows is started again with half of W; blocks that nothing
 //! touches are solved directly. A solve counts as converged when the yardstick says so, not when it stops (C5).
 
-pub mod acceleration;
-pub mod judge;
+pub mod ccs;
 pub mod majorant;
 mod nodal;
 pub mod operators;
+mod position_based;
 pub mod step_size;
-pub(in crate::solvers) mod surrogate;
 pub mod without_nodes;
 
-pub use acceleration::{Acceleration, Chebyshev};
-pub use judge::Error;
+pub use crate::solvers::island::acceleration::{Acceleration, Chebyshev};
+pub use crate::solvers::island::judge::Error;
 pub use operators::{Operator, inverse_contact};
+pub use position_based::{PositionBased, PositionReport};
 pub use step_size::StepSize;
 pub use without_nodes::{CondE, CondESettings, Stand};
 
-use super::soft::island::Island;
-use super::{ContactSolver, SolveReport, SolverSettings, Status, Trace, TraceRecord};
 use crate::contact::islands::Islands;
 use crate::contact::{ContactProblem, Solution};
 use crate::linalg::{Pieces, Vec3};
-use acceleration::Accelerator;
-use judge::Judge;
+use crate::solvers::island::Island;
+use crate::solvers::island::acceleration::Accelerator;
+use crate::solvers::island::judge::Judge;
+use crate::solvers::{ContactSolver, SolveReport, SolverSettings, Status, Trace, TraceRecord};
 use nodal::Nodal;
 use step_size::Steps;
 

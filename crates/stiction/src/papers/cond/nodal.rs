@@ -18,7 +18,7 @@
 use crate::contact::law::RoundLaw;
 use crate::contact::{ContactProblem, Law};
 use crate::linalg::{Mat3, Pieces, Vec3, skew};
-use crate::solvers::soft::island::{Island, Mover};
+use crate::solvers::island::{Island, Mover};
 
 /// Where one side of a contact acts: block of the extended unknowns.
 const STATIC: u32 = u32::MAX;
@@ -250,7 +250,7 @@ mod tests {
     use super::*;
     use crate::contact::soft_samples::{Plates, SoftBlock};
     use crate::linalg::Cholesky;
-    use crate::solvers::cond::step_size::{StepSize, Steps};
+    use crate::papers::cond::step_size::{StepSize, Steps};
 
     /// A block between free plates: nodes on the ground, nodes against bodies; and node 0 touches a wall too.
     fn sample(gain: f64) -> (Island, Nodal) {

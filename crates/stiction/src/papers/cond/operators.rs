@@ -4,9 +4,10 @@
 //! The strict operator gives the solution of Signorini and Coulomb (Prop. 4; with elliptic cones that of maximal
 //! dissipation, Prop. 6); the proximal one that of the convex relaxation, which slides with u_n = μ|u_t| (Prop. 5).
 
-use crate::contact::{Friction, Law, cone};
+use crate::contact::law::cone;
+use crate::contact::law::coulomb::solve_block;
+use crate::contact::{Friction, Law};
 use crate::linalg::{Mat3, Vec3};
-use crate::solvers::local_solve::solve_block;
 
 /// How a tentative impulse is brought into the cone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

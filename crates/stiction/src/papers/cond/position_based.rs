@@ -12,10 +12,12 @@
 //! does. Contacts are found once per step. Springs, sheets, joints and restitution are not part of it.
 
 use crate::collide::{Collider, Contact};
-use crate::coords::{Anchor, State, rotation};
+use crate::coords::{Anchor, State};
 use crate::integrate::advance;
+use crate::kinematics::{Placement, position_at, rod_frames_at};
+use crate::linalg::rotation;
 use crate::linalg::{Mat3, Vec3};
-use crate::scene::Model;
+use crate::model::Model;
 
 /// Stepper of position-based dynamics.
 #[doc(alias = "XPBD")]
@@ -57,7 +59,8 @@ impl PositionBased {
 
     /// One step of `h` seconds.
     pub fn step(&mut self, model: &Model, state: &mut State, h: f64) -> PositionReport {
-        self.collider.detect(model, state, h, &mut self.contacts);
+        let start = Placement::of(model, state);
+        self.collider.detect(start.kinematics(model), h, &mut self.contacts);
         self.offset.clear();
         self.offset.extend(self.contacts.iter().map(|c| c.gap - spread(model, state, c)));
         let h = h / self.substeps as f64;
@@ -111,7 +114,7 @@ impl PositionBased {
             shift(model, state, &c.a, n * push);
             shift(model, state, &c.b, -n * push);
             let moved = |anchor: &Anchor, state: &State| {
-                anchor.position(model, state) - anchor.position(model, &self.before)
+                position_at(model, state, anchor) - position_at(model, &self.before, anchor)
             };
             let slip = moved(&c.a, state) - moved(&c.b, state);
             let slip = slip - n * n.dot(slip);
@@ -130,21 +133,21 @@ impl PositionBased {
 
 /// Distance of the two points of a contact along its normal.
 fn spread(model: &Model, state: &State, c: &Contact) -> f64 {
-    c.normal().dot(c.a.position(model, state) - c.b.position(model, state))
+    c.normal().dot(position_at(model, state, &c.a) - position_at(model, state, &c.b))
 }
 
 /// How far a unit push along `d` moves the point [1/kg].
 fn mobility(model: &Model, state: &State, anchor: &Anchor, d: Vec3) -> f64 {
     match *anchor {
         Anchor::Node(n) => 1.0 / model.nodes[n.index()].mass,
-        Anchor::Rigid { body, local } => {
+        Anchor::Body { body, local } if model.is_free(body) => {
             let b = &model.bodies[body.index()];
             let r = state.rigid_pose(b.q).rotation;
             let turn = (r * local).cross(d);
             1.0 / b.mass + turn.dot(b.world_inertia_inverse(r) * turn)
         }
         Anchor::Surface { .. } => {
-            anchor.corners(model).map(|(a, w)| w * w * mobility(model, state, a, d)).sum()
+            model.corners(anchor).map(|(a, w)| w * w * mobility(model, state, a, d)).sum()
         }
         _ => 0.0,
     }
@@ -159,13 +162,13 @@ fn shift(model: &Model, state: &mut State, anchor: &Anchor, p: Vec3) {
                 state.q[n.q + k] += p[k] / n.mass;
             }
         }
-        Anchor::Rigid { body, local } => {
+        Anchor::Body { body, local } if model.is_free(body) => {
             let b = &model.bodies[body.index()];
             let arm = state.rigid_pose(b.q).rotation * local;
             shift_body(model, state, body.index(), p, arm.cross(p));
         }
         Anchor::Surface { .. } => {
-            let corners: Vec<(Anchor, f64)> = anchor.corners(model).map(|(a, w)| (*a, w)).collect();
+            let corners: Vec<(Anchor, f64)> = model.corners(anchor).map(|(a, w)| (*a, w)).collect();
             for (a, w) in corners {
                 shift(model, state, &a, p * w);
             }
@@ -201,12 +204,12 @@ impl Strains<'_> {
     fn each(model: &Model, rod: usize, state: &mut State, mut f: impl FnMut(&Strains, &mut State)) {
         for j in &model.rods[rod].joints {
             let ends = j.ends.map(|end| match end.anchor {
-                Anchor::Rigid { body, .. } => Some(body.index()),
+                Anchor::Body { body, .. } if model.is_free(body) => Some(body.index()),
                 _ => None,
             });
             for (part, stiffness) in [j.element.stretch, j.element.bend].into_iter().enumerate() {
                 if stiffness != Vec3::ZERO {
-                    let (c, g) = j.element.strains(&j.frames(model, state))[part];
+                    let (c, g) = j.element.strains(&rod_frames_at(model, state, j))[part];
                     let k = Mat3::from_diagonal(stiffness / j.element.length);
                     f(&Strains { model, c, g, k, ends }, state);
                 }
@@ -278,7 +281,7 @@ fn pull_solids(model: &Model, state: &mut State, h: f64) {
     for solid in &model.solids {
         for (k, tet) in solid.tets.iter().enumerate() {
             let anchors = tet.map(|i| solid.vertices[i as usize]);
-            let x = anchors.map(|a| a.position(model, state));
+            let x = anchors.map(|a| position_at(model, state, &a));
             let element = solid.elements.element(k);
             let energy = element.energy(&x);
             if energy < NO_ENERGY {
@@ -356,7 +359,7 @@ mod tests {
         let joint = &model.rods[0].joints[0];
         state.q[0] += 1e-6;
         state.q[1] += 1e-5;
-        let strain = |state: &State| joint.element.strains(&joint.frames(&model, state))[0].0;
+        let strain = |state: &State| joint.element.strains(&rod_frames_at(&model, state, joint))[0].0;
         let before = strain(&state);
         pull_rod(&model, &mut state, 0, 1.0);
         let after = strain(&state);

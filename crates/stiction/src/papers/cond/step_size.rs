@@ -7,7 +7,7 @@
 use super::nodal::Nodal;
 use crate::linalg::krylov::dot;
 use crate::linalg::{Mat3, Pieces};
-use crate::solvers::soft::island::Island;
+use crate::solvers::island::Island;
 
 /// How W is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,22 +6,22 @@
 //! | W | Frobenius | 1/diag A per node, scaled by a power iteration |
 //! | acceleration | Chebyshev | Anderson, Nesterov or Chebyshev, restarted where they stray |
 //! | stiff materials | more iterations | W is the lattice multigrid of [`soft`](crate::solvers::soft), Anderson on it |
-//! | cables | hundreds of iterations | W = A⁻¹ by elimination along the [path](crate::contact::path), Newton on the contacts |
+//! | cables | hundreds of iterations | W = A⁻¹ by elimination along the [path](crate::contact::delassus::path), Newton on the contacts |
 //! | stops on | the update | natural map and momentum error |
 //!
 //! Where A couples nothing W is its inverse, so that a solve is Gauss–Seidel on the bodies. Where stiff soft bodies slide on free
 //! rigid ones only Anderson's mixing converges in reasonable time. With W = A⁻¹ the surrogate is the problem itself, so that a
 //! cable takes one iteration.
 
-use super::acceleration::{Acceleration, Accelerator};
-use super::judge::Judge;
-use super::surrogate::Surrogate;
+use crate::contact::delassus::path::Path;
 use crate::contact::islands::Islands;
-use crate::contact::path::Path;
 use crate::contact::{ContactProblem, Solution};
 use crate::linalg::Vec3;
 use crate::solvers::exact::{self, OnForm};
-use crate::solvers::soft::island::Island;
+use crate::solvers::island::Island;
+use crate::solvers::island::acceleration::{Acceleration, Accelerator};
+use crate::solvers::island::judge::Judge;
+use crate::solvers::island::surrogate::Surrogate;
 use crate::solvers::soft::{Inner, SoftSettings, SoftSolver};
 use crate::solvers::{ContactSolver, SolveReport, SolverSettings, Status, Trace, TraceRecord};
 

@@ -3,7 +3,8 @@
 use super::system::{Rows, Saddle};
 use super::{Diagonal, Preconditioner, precondition::Conditioner};
 use crate::contact::law::RoundLaw;
-use crate::contact::{ContactProblem, Solution, cone};
+use crate::contact::law::cone;
+use crate::contact::{ContactProblem, Solution};
 
 /// Fischer–Burmeister function f(x, y) = x + y − √(x² + y²) (24): zero exactly when 0 ≤ x ⟂ y ≥ 0.
 #[doc(alias = "Fischer-Burmeister")]

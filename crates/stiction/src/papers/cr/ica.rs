@@ -7,16 +7,16 @@
 //! It starts from the velocity without contacts, whose iterations count. D is multiplied by just over half of the
 //! largest eigenvalue of D⁻¹A where that exceeds two: otherwise the Jacobi step overshoots and the iteration diverges.
 
-use super::super::{ContactSolver, SolveReport, Status, Trace, TraceRecord};
 use super::precondition::{Conditioner, Diagonal, Preconditioner};
 use super::stop::{Limits, Scales, natural};
 use super::system::{Rows, Saddle};
 use super::{ConjugateResidual, Settings, Stop};
 use crate::contact::delassus::Delassus;
-use crate::contact::local::LocalForm;
+use crate::contact::delassus::local::LocalForm;
 use crate::contact::{ContactProblem, LocalProblem, Solution};
 use crate::coords::{BlockKind, Layout};
 use crate::linalg::{BlockMat, Vec3};
+use crate::solvers::{ContactSolver, SolveReport, Status, Trace, TraceRecord};
 
 /// Sweeps of the small problem per iteration; it converges much faster than velocities do.
 const SWEEPS: usize = 10;
@@ -133,7 +133,7 @@ fn anticipated(p: &ContactProblem, relax: f64) -> LocalProblem {
     for i in 0..p.a.block_rows() {
         layout.push(if p.a.block(i).1 == 6 { BlockKind::Rigid } else { BlockKind::Node });
     }
-    let mut d = BlockMat::block_diagonal(&layout);
+    let mut d = BlockMat::block_diagonal(&layout.widths());
     for i in 0..p.a.block_rows() {
         for (to, from) in d.diagonal_block_mut(i).iter_mut().zip(p.a.diagonal_block(i)) {
             *to = relax * from;

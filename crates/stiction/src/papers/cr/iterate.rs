@@ -9,8 +9,8 @@ use super::states::{States, Strictness};
 use super::stop::{Limits, Scales, largest, natural};
 use super::system::Saddle;
 use super::{Cone, Method, Settings, Signs};
-use crate::contact::cone::project_strict;
 use crate::contact::law::RoundLaw;
+use crate::contact::law::cone::project_strict;
 use crate::linalg::Vec3;
 use crate::solvers::{SolveReport, Status, Trace, TraceRecord};
 

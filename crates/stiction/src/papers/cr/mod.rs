@@ -35,6 +35,7 @@ mod iterate;
 mod minres;
 mod pair;
 mod precondition;
+pub(crate) mod refine;
 mod settle;
 mod similar;
 pub mod staggered;
@@ -48,9 +49,9 @@ pub use iterate::{Counts, HistoryRecord};
 pub use precondition::{Diagonal, Preconditioner};
 pub use stop::Stop;
 
-use super::{ContactSolver, SolveReport, SolverSettings, Status, Trace};
 use crate::contact::{ContactProblem, LocalProblem, Solution};
 use crate::linalg::{BlockMat, Vec3};
+use crate::solvers::{ContactSolver, SolveReport, SolverSettings, Status, Trace};
 use iterate::Engine;
 use system::{Rows, Saddle};
 

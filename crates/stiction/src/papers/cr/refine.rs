@@ -5,7 +5,7 @@
 //!
 //! | what is found at convergence | what happens |
 //! |---|---|
-//! | the motion runs into something | new contacts ([`guard`](super::guard)) |
+//! | the motion runs into something | new contacts ([`guard`](crate::steppers::velocity::guard)) |
 //! | a contact pushes, and \|C − clearance\| < ε₂ | it holds |
 //! | it pushes, but its point has left the feature and is farther away | slid off: removed, once per step |
 //! | it pushes otherwise | linearised anew, its geometry between the last and the present one (21) |
@@ -19,16 +19,18 @@
 //! where the motion leads, and contacts of the same name are compared. A rigid contact was solved for the gap that its row
 //! predicts, since overlaps are pushed out by a motion of their own.
 
-use super::rows::is_soft;
 use crate::collide::{Collider, Contact, SignedDistance, on_segments, on_triangle};
 use crate::contact::ContactKey;
-use crate::coords::{Anchor, ShapeId, State};
+use crate::coords::{Anchor, ShapeId};
+use crate::kinematics::Kinematics;
 use crate::linalg::{Quat, Vec3};
-use crate::scene::{Model, Owner};
+use crate::model::{Model, Owner};
+use crate::steppers::velocity::rows::{is_rigid, is_soft};
+use crate::steppers::velocity::{Refine, Solved, Verdict};
 
 /// Solves for impacts and for contacts that have turned; then for impacts alone, before bodies are held back.
-pub(super) const MOST_PASSES: usize = 20;
-pub(super) const LAST_PASSES: usize = 10;
+const MOST_PASSES: usize = 20;
+const LAST_PASSES: usize = 10;
 /// ε₂ as a share of the smaller scale: the paper's 5e-6 m on its edges of about 1 cm.
 const TOLERANCE: f64 = 5e-4;
 /// Normals turn by no more than this per linearisation [rad]: 15°.
@@ -40,20 +42,9 @@ const MOST_MEETINGS: u8 = 2;
 /// Projections to and fro between a soft feature and a rigid shape.
 const ALTERNATIONS: usize = 8;
 
-/// What becomes of a contact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// Its gap is what it was solved for.
-    Holds,
-    /// It has slid off its feature.
-    SlidOff,
-    /// It was linearised anew; its gap is the one at the end of the motion along the new normal.
-    Turned,
-}
-
 /// Looks at contacts where a motion has led them.
 #[derive(Default)]
-pub(super) struct Relinearizer {
+pub(crate) struct Relinearizer {
     /// Signed distance of each rigid shape that was asked for.
     shapes: Vec<Option<SignedDistance>>,
     /// Contacts that were removed in this step, that were linearised anew, and those of the latter whose features met; sorted.
@@ -64,7 +55,7 @@ pub(super) struct Relinearizer {
     pairs: Vec<(u32, u32)>,
     rigid: Vec<Contact>,
     /// Largest |C − clearance| of the contacts last judged [m].
-    pub error: f64,
+    error: f64,
 }
 
 /// Nearest points of two features.
@@ -77,15 +68,6 @@ struct Nearest {
     on_rim: bool,
 }
 
-/// A contact as it was solved.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Solved {
-    /// The gap that it is to have at the end [m].
-    pub gap: f64,
-    /// It has a force.
-    pub pushes: bool,
-}
-
 /// Points of a soft feature: a vertex, an edge or a face.
 struct Feature {
     x: [Vec3; 3],
@@ -93,13 +75,14 @@ struct Feature {
 }
 
 impl Feature {
-    fn of(model: &Model, state: &State, anchor: &Anchor) -> Option<Feature> {
+    fn of(kin: Kinematics<'_>, anchor: &Anchor) -> Option<Feature> {
+        let model = kin.model;
         match anchor {
-            Anchor::Node(_) => Some(Feature { x: [anchor.position(model, state); 3], n: 1 }),
+            Anchor::Node(_) => Some(Feature { x: [kin.position(anchor); 3], n: 1 }),
             Anchor::Surface { .. } => {
                 let (mut x, mut n) = ([Vec3::ZERO; 3], 0);
-                for (corner, _) in anchor.corners(model) {
-                    x[n] = corner.position(model, state);
+                for (corner, _) in model.corners(anchor) {
+                    x[n] = kin.position(corner);
                     n += 1;
                 }
                 Some(Feature { x, n })
@@ -146,17 +129,24 @@ fn weight(angle: f64) -> f64 {
     if angle > MOST_TURN { MOST_TURN / angle } else { 1.0 }
 }
 
-impl Relinearizer {
-    /// Begins a step.
-    pub fn start(&mut self, model: &Model) {
+impl Refine for Relinearizer {
+    fn passes(&self) -> (usize, usize) {
+        (MOST_PASSES, LAST_PASSES)
+    }
+
+    fn error(&self) -> f64 {
+        self.error
+    }
+
+    fn start(&mut self, model: &Model) {
         self.shapes.resize_with(model.shapes.len(), || None);
         self.removed.clear();
         self.turned.clear();
         self.met.clear();
     }
 
-    /// Notes an impact. What meets although it was linearised anew would do so again after the same linearisation.
-    pub fn note_impact(&mut self, key: ContactKey) {
+    /// What meets although it was linearised anew would do so again after the same linearisation.
+    fn note_impact(&mut self, key: ContactKey) {
         if self.turned.binary_search(&key).is_ok() {
             match self.met.binary_search_by(|m| m.0.cmp(&key)) {
                 Ok(at) => self.met[at].1 = self.met[at].1.saturating_add(1),
@@ -165,52 +155,36 @@ impl Relinearizer {
         }
     }
 
-    /// How often the features of a contact met after it had been linearised anew.
-    fn meetings(&self, key: &ContactKey) -> u8 {
-        self.met.binary_search_by(|m| m.0.cmp(key)).map_or(0, |at| self.met[at].1)
-    }
-
-    /// Detects the pairs of rigid shapes among the contacts where the motion leads.
-    pub fn look_at_rigid(
-        &mut self,
-        model: &Model,
-        ahead: &State,
-        contacts: &[Contact],
-        collider: &mut Collider,
-    ) {
+    fn look_at_rigid(&mut self, ahead: Kinematics<'_>, contacts: &[Contact], collider: &mut Collider) {
+        let model = ahead.model;
         self.error = 0.0;
         self.pairs.clear();
         self.pairs.extend(
             contacts.iter().filter(|c| is_rigid(model, c)).map(|c| (c.key.shape_a.0, c.key.shape_b.0)),
         );
         self.pairs.dedup();
-        collider.detect_pairs(model, ahead, &self.pairs, &mut self.rigid);
+        collider.detect_pairs(ahead, &self.pairs, &mut self.rigid);
     }
 
-    /// Contacts of rigid pairs that are not among those given and overlap where the motion leads.
-    pub fn missing<'a>(
-        &'a self,
-        model: &'a Model,
-        contacts: &'a [Contact],
-    ) -> impl Iterator<Item = &'a Contact> {
-        self.rigid.iter().filter(move |c| {
-            c.gap < -tolerance(model, c) && contacts.binary_search_by(|o| o.key.cmp(&c.key)).is_err()
-        })
+    fn add_missing(&self, model: &Model, contacts: &[Contact], out: &mut Vec<Contact>) {
+        let known = |c: &Contact| contacts.binary_search_by(|o| o.key.cmp(&c.key)).is_ok();
+        out.extend(self.rigid.iter().filter(|c| c.gap < -tolerance(model, c) && !known(c)));
     }
 
-    /// Judges a contact where the motion from `state` leads.
-    pub fn judge(
+    fn judge(
         &mut self,
-        model: &Model,
-        (state, ahead): (&State, &State),
+        (kin, ahead): (Kinematics<'_>, Kinematics<'_>),
         c: &mut Contact,
         solved: Solved,
     ) -> Verdict {
+        let model = kin.model;
         let is_rigid = is_rigid(model, c);
-        let Some((found, thickness)) = self.look(model, (state, ahead), c) else {
+        let Some((found, thickness)) = self.look((kin, ahead), c) else {
             // Features of a rigid pair may have changed names; without any contact it has come apart.
             let pair = |k: &ContactKey| (k.shape_a, k.shape_b);
-            let apart = is_rigid && !self.rigid.iter().any(|o| pair(&o.key) == pair(&c.key));
+            // What rebounds was solved to come apart.
+            let closes = solved.gap <= tolerance(model, c);
+            let apart = is_rigid && closes && !self.rigid.iter().any(|o| pair(&o.key) == pair(&c.key));
             return match self.removed.binary_search(&c.key) {
                 Err(at) if apart && solved.pushes => {
                     self.removed.insert(at, c.key);
@@ -219,7 +193,7 @@ impl Relinearizer {
                 _ => Verdict::Holds,
             };
         };
-        let way = |a: &Anchor, b: &Anchor| a.position(model, ahead) - b.position(model, ahead);
+        let way = |a: &Anchor, b: &Anchor| ahead.position(a) - ahead.position(b);
         let gap = found.normal.dot(way(&found.a, &found.b)) - thickness;
         let error = gap - solved.gap;
         let tolerance = tolerance(model, c);
@@ -243,8 +217,8 @@ impl Relinearizer {
         let w = weight(c.normal().angle_between(found.normal)) * SHORTER.powi(i32::from(meetings));
         let turn = Quat::IDENTITY.slerp(Quat::from_rotation_arc(c.normal(), found.normal), w);
         let frame = c.frame * crate::linalg::Mat3::from_quat(turn.conjugate());
-        let (a, b) = (between(model, ahead, &c.a, &found.a, w), between(model, ahead, &c.b, &found.b, w));
-        let point = 0.5 * (a.position(model, ahead) + b.position(model, ahead));
+        let (a, b) = (between(ahead, &c.a, &found.a, w), between(ahead, &c.b, &found.b, w));
+        let point = 0.5 * (ahead.position(&a) + ahead.position(&b));
         let gap = frame.row(0).dot(way(&a, &b)) - thickness;
         *c = Contact { a, b, frame, point, gap, ..*c };
         if let Err(at) = self.turned.binary_search(&c.key) {
@@ -252,27 +226,34 @@ impl Relinearizer {
         }
         Verdict::Turned
     }
+}
+
+impl Relinearizer {
+    /// How often the features of a contact met after it had been linearised anew.
+    fn meetings(&self, key: &ContactKey) -> u8 {
+        self.met.binary_search_by(|m| m.0.cmp(key)).map_or(0, |at| self.met[at].1)
+    }
 
     /// Nearest points of the features of a contact at the end of the motion, and the thickness that its gap leaves out.
     fn look(
         &mut self,
-        model: &Model,
-        (state, ahead): (&State, &State),
+        (kin, ahead): (Kinematics<'_>, Kinematics<'_>),
         c: &Contact,
     ) -> Option<(Nearest, f64)> {
+        let model = kin.model;
         match (is_soft(model, &c.a), is_soft(model, &c.b)) {
             (true, true) => {
                 // Straight ways: what the gap at the start lacks of the distance is thickness, whenever it was linearised.
-                let start = c.a.position(model, state) - c.b.position(model, state);
+                let start = kin.position(&c.a) - kin.position(&c.b);
                 let thickness = (c.normal().dot(start) - c.gap).max(0.0);
-                Some((soft_soft(model, ahead, c)?, thickness))
+                Some((soft_soft(ahead, c)?, thickness))
             }
             (true, false) => {
-                let found = self.soft_rigid(model, ahead, (&c.a, &c.b), c.key.shape_b, c.normal())?;
+                let found = self.soft_rigid(ahead, (&c.a, &c.b), c.key.shape_b, c.normal())?;
                 Some((found, model.shapes[c.key.shape_a.index()].reach))
             }
             (false, true) => {
-                let found = self.soft_rigid(model, ahead, (&c.b, &c.a), c.key.shape_a, -c.normal())?;
+                let found = self.soft_rigid(ahead, (&c.b, &c.a), c.key.shape_a, -c.normal())?;
                 let found = Nearest { a: found.b, b: found.a, normal: -found.normal, ..found };
                 Some((found, model.shapes[c.key.shape_b.index()].reach))
             }
@@ -280,7 +261,7 @@ impl Relinearizer {
                 let at = self.rigid.binary_search_by(|o| o.key.cmp(&c.key)).ok()?;
                 let Contact { a, b, gap, .. } = self.rigid[at];
                 let normal = self.rigid[at].normal();
-                let way = a.position(model, ahead) - b.position(model, ahead);
+                let way = ahead.position(&a) - ahead.position(&b);
                 Some((Nearest { a, b, normal, on_rim: false }, normal.dot(way) - gap))
             }
         }
@@ -289,18 +270,18 @@ impl Relinearizer {
     /// Of a soft feature (first of the two) and a rigid shape, by projections to and fro.
     fn soft_rigid(
         &mut self,
-        model: &Model,
-        ahead: &State,
+        ahead: Kinematics<'_>,
         (soft, rigid): (&Anchor, &Anchor),
         shape: ShapeId,
         normal: Vec3,
     ) -> Option<Nearest> {
-        let feature = Feature::of(model, ahead, soft)?;
+        let model = ahead.model;
+        let feature = Feature::of(ahead, soft)?;
         let s = &model.shapes[shape.index()];
         let Owner::Body(body) = s.owner else { return None };
         let distance = self.shapes[shape.index()].get_or_insert_with(|| SignedDistance::new(s));
-        let pose = model.com_pose(ahead, body);
-        let mut y = rigid.position(model, ahead);
+        let pose = ahead.body(body).com;
+        let mut y = ahead.position(rigid);
         let (mut w, mut n) = ([0.0; 3], normal);
         for _ in 0..ALTERNATIONS {
             w = feature.nearest_to(y);
@@ -311,7 +292,7 @@ impl Relinearizer {
                 break;
             }
         }
-        let b = Anchor::on_body(model, body, pose.inverse_transform_point(y));
+        let b = Anchor::Body { body, local: pose.inverse_transform_point(y) };
         Some(Nearest { a: weighted(soft, w), b, normal: n, on_rim: feature.is_rim(w) })
     }
 }
@@ -322,13 +303,8 @@ fn tolerance(model: &Model, c: &Contact) -> f64 {
     TOLERANCE * scale(c.key.shape_a).min(scale(c.key.shape_b))
 }
 
-/// True for a contact without points of solids.
-pub(super) fn is_rigid(model: &Model, c: &Contact) -> bool {
-    !is_soft(model, &c.a) && !is_soft(model, &c.b)
-}
-
-fn soft_soft(model: &Model, ahead: &State, c: &Contact) -> Option<Nearest> {
-    let (one, two) = (Feature::of(model, ahead, &c.a)?, Feature::of(model, ahead, &c.b)?);
+fn soft_soft(ahead: Kinematics<'_>, c: &Contact) -> Option<Nearest> {
+    let (one, two) = (Feature::of(ahead, &c.a)?, Feature::of(ahead, &c.b)?);
     let (wa, wb) = match (one.n, two.n) {
         (1, _) => ([1.0, 0.0, 0.0], two.nearest_to(one.x[0])),
         (_, 1) => (one.nearest_to(two.x[0]), [1.0, 0.0, 0.0]),
@@ -345,7 +321,7 @@ fn soft_soft(model: &Model, ahead: &State, c: &Contact) -> Option<Nearest> {
 }
 
 /// A point of the way of an anchor from where it was linearised last to where it is now.
-fn between(model: &Model, ahead: &State, last: &Anchor, now: &Anchor, w: f64) -> Anchor {
+fn between(ahead: Kinematics<'_>, last: &Anchor, now: &Anchor, w: f64) -> Anchor {
     if w == 1.0 {
         return *now;
     }
@@ -353,9 +329,9 @@ fn between(model: &Model, ahead: &State, last: &Anchor, now: &Anchor, w: f64) ->
         (Anchor::Surface { w: from, .. }, Anchor::Surface { w: to, .. }) => {
             weighted(now, [0, 1, 2].map(|k| from[k] + w * (to[k] - from[k])))
         }
-        (_, Anchor::Rigid { body, .. } | Anchor::Kinematic { body, .. }) => {
-            let at = last.position(model, ahead).lerp(now.position(model, ahead), w);
-            Anchor::on_body(model, body, model.com_pose(ahead, body).inverse_transform_point(at))
+        (_, Anchor::Body { body, .. }) => {
+            let at = ahead.position(last).lerp(ahead.position(now), w);
+            Anchor::Body { body, local: ahead.body(body).com.inverse_transform_point(at) }
         }
         _ => *now,
     }
@@ -388,7 +364,9 @@ mod tests {
         let model = scene.compile().unwrap();
         let state = &model.initial;
         let mut contacts = Vec::new();
-        Collider::new(&model).detect(&model, state, 1e-2, &mut contacts);
+        let start = crate::kinematics::Placement::of(&model, state);
+        let kin = start.kinematics(&model);
+        Collider::new(&model).detect(kin, 1e-2, &mut contacts);
         let is_node = |c: &&Contact| matches!(c.a, Anchor::Node(_)) || matches!(c.b, Anchor::Node(_));
         let mut first = *contacts.iter().find(is_node).unwrap();
         let up = first.normal();
@@ -400,7 +378,7 @@ mod tests {
         let solved = Solved { gap: 0.0, pushes: true };
         let turn = |r: &mut Relinearizer| {
             let mut c = first;
-            (r.judge(&model, (state, state), &mut c, solved), c.normal().angle_between(first.normal()))
+            (r.judge((kin, kin), &mut c, solved), c.normal().angle_between(first.normal()))
         };
         for share in [1.0, SHORTER, SHORTER * SHORTER] {
             let (verdict, angle) = turn(&mut r);

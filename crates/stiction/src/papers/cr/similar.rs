@@ -6,6 +6,7 @@
 
 use super::system::Saddle;
 use crate::contact::Term;
+use crate::coords::Part;
 use crate::linalg::Vec3;
 
 /// Who is like whom, and the counts for the present states.
@@ -35,13 +36,13 @@ impl Similar {
         self.group.resize(n, NONE);
         for c in 0..n {
             let terms = sys.rows.j.terms(c);
-            if !terms.is_empty() && terms.iter().all(|t| !matches!(t, Term::Node { .. })) {
+            if !terms.is_empty() && terms.iter().all(|t| !matches!(t, Term::Point(Part::Node { .. }))) {
                 let (low, high) =
                     terms.iter().map(|t| t.block() as u32).fold((NONE, 0), |(l, h), b| (l.min(b), h.max(b)));
                 self.rigid.push(([low, high], c as u32));
             }
             for t in terms {
-                if let Term::Node { block, weight, .. } = *t {
+                if let Term::Point(Part::Node { block, weight, .. }) = *t {
                     self.nodes.push((block, c as u32, weight));
                 }
             }

@@ -4,10 +4,10 @@
 //! friction on a pyramid while normal multipliers are held. Both are bounded rows of the same conjugate-residual engine:
 //! evaluated at convergence only they are active-set solvers, at dynamic intervals the paper's "2×CR".
 
-use super::super::{ContactSolver, SolveReport, Status, Trace};
 use super::{ConjugateResidual, Counts, Interval, Preconditioner, Settings, Stop};
 use crate::contact::{Bounds, ContactProblem, Friction, Law, Solution};
 use crate::linalg::Vec3;
+use crate::solvers::{ContactSolver, SolveReport, Status, Trace};
 
 /// The solver. Friction is a pyramid along the tangents, so its answers obey Coulomb's law along these only.
 #[doc(alias = "Kaufman")]

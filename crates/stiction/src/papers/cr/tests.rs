@@ -3,6 +3,7 @@
 use super::*;
 use crate::contact::samples;
 use crate::contact::{Friction, Residuals, residual};
+use crate::linalg::Rng;
 
 const DT: f64 = 1e-3;
 const G: f64 = 9.81;
@@ -151,7 +152,7 @@ fn a_residual_in_constraint_rows_alone_is_left_by_the_fallback() {
 
 #[test]
 fn random_particles_converge_with_both_preconditioners() {
-    let mut rng = samples::Rng::new(5);
+    let mut rng = Rng::new(5);
     for k in 0..60 {
         let force = Vec3::new(rng.range(-9.0, 9.0), rng.range(-9.0, 9.0), rng.range(-5.0, 5.0));
         let mut p = particle(force, 1, 0.0);

@@ -1,8 +1,8 @@
 //! Geometry of the scene → parry's shapes, with its checks.
 
-use super::Geometry;
 use crate::coords::Pose;
 use crate::linalg::{Quat, Vec3};
+use crate::scene::Geometry;
 use parry3d_f64::shape::{ConvexPolyhedron, HalfSpace, SharedShape, TriMesh, TriMeshFlags};
 use std::collections::HashMap;
 use std::f64::consts::FRAC_1_SQRT_2;

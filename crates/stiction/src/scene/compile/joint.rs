@@ -1,11 +1,12 @@
 //! Joints of the scene → joints of the model: checks, frames, and the rows of each kind.
 
-use super::compile::{err, find, vector};
-use super::model_joint::{JointBlock, JointRow, Measure, ModelJoint, Role, coordinate};
-use super::{Joint, JointAnchor, JointKind, Model, ModelPair, Owner, Scene, Spring, Target};
+use super::{err, find, vector};
 use crate::coords::BodyId;
 use crate::error::SceneError;
 use crate::linalg::{Mat3, Quat, Vec3, tangents};
+use crate::model::{JointBlock, JointRow, Measure, ModelJoint, Role, coordinate};
+use crate::model::{JointKind, Model, ModelPair, Owner, Spring, Target};
+use crate::scene::{Joint, JointAnchor, Scene};
 use std::collections::{HashMap, HashSet};
 
 /// Anchors that lie apart by more than this share of their arms do not belong together; less is closed by the first step.

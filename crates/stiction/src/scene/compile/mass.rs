@@ -1,9 +1,9 @@
 //! Mass, centre of mass and inertia: of shapes by closed forms, of compounds by Steiner's theorem, and the
 //! principal axes of any of them.
 
-use super::Geometry;
 use crate::coords::Pose;
 use crate::linalg::{Mat3, Quat, Vec3};
+use crate::scene::Geometry;
 use std::f64::consts::PI;
 
 /// Mass [kg], centre of mass [m] and the inertia about it [kg·m²], in the axes of one frame.
@@ -232,7 +232,7 @@ fn equalise(m: Vec3) -> Vec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coords::rotation;
+    use crate::linalg::rotation;
 
     fn close(a: Mat3, b: Mat3, tolerance: f64) -> bool {
         a.to_cols_array().iter().zip(b.to_cols_array()).all(|(x, y)| (x - y).abs() <= tolerance)

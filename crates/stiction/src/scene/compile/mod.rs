@@ -1,14 +1,24 @@
 //! Scene → Model: checks, numbering, mass properties. Every error names the item and the remedy.
 
-use super::mass::{MassProps, principal};
-use super::{
-    Body, ContactSettings, Geometry, MassSpec, Model, ModelBody, ModelForce, ModelNode, ModelPair,
-    ModelSensor, ModelShape, Motion, Owner, Particle, Reads, Scene, SensorKind, Shape, SurfaceFriction,
-    geometry,
-};
+mod geometry;
+pub(super) mod heightfield;
+mod joint;
+mod mass;
+mod rod;
+mod rod_path;
+mod sheet;
+mod soft;
+mod spring;
+
+use super::{Body, Geometry, MassSpec, Particle, Reads, Scene, Shape};
 use crate::coords::{BlockKind, BodyId, Layout, NodeId, Pose, ShapeId, SoftId, State};
-use crate::error::SceneError;
+use crate::error::{NameError, NameKind, SceneError};
 use crate::linalg::{Mat3, Vec3};
+use crate::model::{
+    ContactSettings, Model, ModelBody, ModelForce, ModelNode, ModelPair, ModelSensor, ModelShape, Motion,
+    Names, Owner, SensorKind, SurfaceFriction,
+};
+use mass::{MassProps, principal};
 use parry3d_f64::shape::SharedShape;
 use std::collections::{HashMap, HashSet};
 
@@ -24,6 +34,7 @@ const SYMMETRY: f64 = 1e-9;
 impl Scene {
     /// Checks the scene and makes its model.
     pub fn compile(&self) -> Result<Model, SceneError> {
+        self.check_lengths()?;
         match self.rods.is_empty() {
             true => self.compile_with_links(),
             false => self.with_links()?.compile_with_links(),
@@ -53,6 +64,7 @@ impl Scene {
             pairs: Vec::new(),
             initial: State::default(),
             warnings: Vec::new(),
+            names: Names::default(),
         };
         let held = self.held_masses(&names)?;
         for (i, body) in self.bodies.iter().enumerate() {
@@ -76,6 +88,7 @@ impl Scene {
         self.add_joints(&mut model, &names)?;
         self.add_sensors(&mut model, &names)?;
         warn_about_masses(&mut model);
+        model.names = Names::of(&model);
         Ok(model)
     }
 
@@ -539,8 +552,8 @@ pub(super) fn err<T>(item: impl Into<String>, problem: impl Into<String>) -> Res
 
 fn find_joint(model: &Model, item: &str, name: &str) -> Result<usize, SceneError> {
     model.joints.iter().position(|j| j.name == name).ok_or_else(|| {
-        let known: Vec<&str> = model.joints.iter().map(|j| j.name.as_str()).take(8).collect();
-        SceneError::new(item, format!("there is no joint `{name}`; known are {}", known.join(", ")))
+        let known = model.joints.iter().map(|j| j.name.as_str());
+        SceneError::new(item, NameError::new(NameKind::Joint, name, known).to_string())
     })
 }
 
@@ -548,13 +561,7 @@ pub(super) fn find(names: &HashMap<&str, Owner>, item: &str, name: &str) -> Resu
     names.get(name).copied().ok_or_else(|| {
         let mut known: Vec<&str> = names.keys().copied().collect();
         known.sort_unstable();
-        let total = known.len();
-        known.truncate(8);
-        let more = if total > known.len() { ", …" } else { "" };
-        SceneError::new(
-            item,
-            format!("there is no body, soft body or particle `{name}`; known are {}{more}", known.join(", ")),
-        )
+        SceneError::new(item, NameError::new(NameKind::Owner, name, known).to_string())
     })
 }
 

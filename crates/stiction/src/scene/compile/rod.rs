@@ -1,16 +1,16 @@
 //! Rods: links become bodies of the scene first, then elements of the model join them.
 
-use super::compile::{err, find, friction_coefficient, positive, restitution, vector};
-use super::compile_soft::{Holder, Names};
-use super::compile_spring::not_negative;
-use super::{
-    Body, Fixing, Geometry, MassSpec, Model, ModelRod, ModelRodJoint, Owner, PairRule, RestShape, Rod,
-    RodEnd, Scene, rod_path,
-};
-use crate::coords::{Anchor, BodyId, Pose, rotation};
+use super::rod_path;
+use super::soft::{Holder, Names};
+use super::spring::not_negative;
+use super::{err, find, friction_coefficient, positive, restitution, vector};
+use crate::coords::{Anchor, BodyId, Pose};
 use crate::elastic::{ElasticError, RodElement};
 use crate::error::SceneError;
+use crate::linalg::rotation;
 use crate::linalg::{Mat3, Quat, Vec3};
+use crate::model::{Model, ModelRod, ModelRodJoint, Owner, RodEnd};
+use crate::scene::{Body, Fixing, Geometry, MassSpec, PairRule, RestShape, Rod, Scene};
 
 /// Most links of one rod.
 const MOST_SEGMENTS: usize = 100_000;
@@ -143,7 +143,7 @@ impl Rod {
         }
         let (stretch, bend) = (self.section.stretch_stiffness(), self.section.bend_stiffness());
         let end = |i: usize, side: f64| RodEnd {
-            anchor: Anchor::Rigid {
+            anchor: Anchor::Body {
                 body: BodyId((first + i) as u32),
                 local: Vec3::Z * (0.5 * side * links[i].length),
             },

@@ -1,7 +1,7 @@
 //! The line of a rod: corners, rounded by arcs, cut into links of equal length.
 
-use crate::coords::rotation;
 use crate::linalg::Vec3;
+use crate::linalg::rotation;
 
 /// Lengths that differ by this share are taken as equal: sizes in files are rounded.
 const SLACK: f64 = 1e-6;

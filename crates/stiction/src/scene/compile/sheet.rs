@@ -1,14 +1,15 @@
 //! Sheets: nodes on a grid, threads along it, diagonals across its cells, and bending.
 
-use super::compile::{err, friction_coefficient, pose, positive, restitution, vector};
-use super::compile_soft::{Holder, Names, add_node, holders, skin};
-use super::compile_spring::not_negative;
 use super::mass::MassProps;
-use super::{Body, Model, ModelSheet, ModelSolid, Sheet};
+use super::soft::{Holder, Names, add_node, holders, skin};
+use super::spring::not_negative;
+use super::{err, friction_coefficient, pose, positive, restitution, vector};
 use crate::coords::SoftId;
-use crate::elastic::{Action, Bend, Damping, Spring, TetAssembly};
+use crate::elastic::{Action, Bend, Damping, Elements, Spring};
 use crate::error::SceneError;
 use crate::linalg::Mat3;
+use crate::model::{Model, ModelSheet, ModelSolid};
+use crate::scene::{Body, Sheet};
 
 /// Most nodes of one sheet.
 const MOST_NODES: usize = 1_000_000;
@@ -93,7 +94,7 @@ impl Sheet {
         if model.nodes.len() == first {
             model.warnings.push(format!("{item}: every node is held, so it does not deform freely"));
         }
-        let elements = TetAssembly::new(&[], &[], &[], &[], Damping::default())
+        let elements = Elements::new(&[], &[], &[], &[], Damping::default())
             .map_err(|e| SceneError::new(&item, e.to_string()))?;
         model.solids.push(ModelSolid {
             self_contact: self.self_contact,
@@ -102,7 +103,7 @@ impl Sheet {
             rest,
             tets: Vec::new(),
             surface: self.triangles(),
-            elements,
+            elements: elements.into(),
             mass,
             consistent_mass: false,
             nodes: first..model.nodes.len(),

@@ -1,17 +1,15 @@
 //! Deformable solids: from the user's description to numbered nodes, held vertices and elements.
 
-use super::compile::{err, find, friction_coefficient, pose, restitution, vector};
-use super::compile_spring::not_negative;
 use super::mass::MassProps;
-use super::{
-    Attachment, EmbeddedSurface, FibreLayer, Filling, MassMatrix, Model, ModelNode, ModelShape, ModelSolid,
-    NodeSelection, Owner, Scene, SoftBody, SurfaceFriction,
-};
-use crate::coords::{Anchor, BlockKind, BodyId, NodeId, Pose, ShapeId, SoftId, State};
-use crate::elastic::{Fibre, Material, TetAssembly};
+use super::spring::not_negative;
+use super::{err, find, friction_coefficient, pose, restitution, vector};
+use crate::coords::{Anchor, BlockKind, BodyId, NodeId, Pose, ShapeId, SoftId};
+use crate::elastic::{Elements, Fibre, Material};
 use crate::error::SceneError;
 use crate::linalg::{Mat3, Vec3};
 use crate::mesh::{Locator, Surface, TetMesh};
+use crate::model::{EmbeddedSurface, Model, ModelNode, ModelShape, ModelSolid, Owner, SurfaceFriction};
+use crate::scene::{Attachment, FibreLayer, Filling, MassMatrix, NodeSelection, Scene, SoftBody};
 use parry3d_f64::query::PointQueryWithLocation;
 use parry3d_f64::shape::{SharedShape, Triangle};
 use std::collections::HashMap;
@@ -56,7 +54,7 @@ impl Holder {
             Holder::World => Anchor::World { p: x },
             Holder::Body(b) => {
                 let body = &model.bodies[b.index()];
-                Anchor::on_body(model, b, body.pose_at_start().inverse_transform_point(x) - body.com)
+                Anchor::Body { body: b, local: body.pose_at_start().inverse_transform_point(x) - body.com }
             }
         }
     }
@@ -216,7 +214,7 @@ impl SoftBody {
         }
         let (materials, material_of) = self.materials_by_tet();
         let elements =
-            TetAssembly::new(&self.mesh.vertices, &self.mesh.tets, &materials, &material_of, self.damping)
+            Elements::new(&self.mesh.vertices, &self.mesh.tets, &materials, &material_of, self.damping)
                 .and_then(|e| e.with_fibres(&self.fibres_by_tet()))
                 .map_err(|e| SceneError::new(&item, e.to_string()))?;
         model.solids.push(ModelSolid {
@@ -224,7 +222,7 @@ impl SoftBody {
             visual: self.embed_visual(&item)?,
             name: self.name.clone(),
             vertices,
-            elements,
+            elements: elements.into(),
             rest: self.mesh.vertices.clone(),
             tets: self.mesh.tets.clone(),
             surface,
@@ -339,12 +337,6 @@ impl ModelSolid {
     pub(crate) fn mean(&self, of: impl Fn(&Anchor) -> Vec3) -> Vec3 {
         let sum: Vec3 = self.vertices.iter().zip(&self.mass).map(|(a, m)| of(a) * *m).sum();
         sum / self.mass.iter().sum::<f64>()
-    }
-
-    /// Elastic energy [J].
-    pub(crate) fn energy(&self, model: &Model, state: &State) -> f64 {
-        let x: Vec<Vec3> = self.vertices.iter().map(|a| a.position(model, state)).collect();
-        self.elements.energy(&x)
     }
 
     /// Four vertices and their weights at a point of the rest shape, or at the nearest one. Of a sheet three count.

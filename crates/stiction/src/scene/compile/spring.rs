@@ -1,11 +1,13 @@
 //! Springs: from names and points to anchors.
 
-use super::compile::{err, find, positive, vector};
-use super::compile_soft::Names;
-use super::{Model, ModelSpring, Owner, Scene, SpringEnd, SpringSpec};
+use super::soft::Names;
+use super::{err, find, positive, vector};
 use crate::coords::Anchor;
 use crate::elastic::Spring;
 use crate::error::SceneError;
+use crate::kinematics::Placement;
+use crate::model::{Model, ModelSpring, Owner};
+use crate::scene::{Scene, SpringEnd, SpringSpec};
 use std::collections::HashSet;
 
 impl Scene {
@@ -35,7 +37,7 @@ impl SpringSpec {
         if a == b || (a.on.is_some() && a.on == b.on && is_rigid(model, &ends[0])) {
             return err(item, "both ends are on the same body, so it does nothing; join two");
         }
-        let moves = |(a, _): &(Anchor, f64)| matches!(a, Anchor::Node(_) | Anchor::Rigid { .. });
+        let moves = |(a, _): &(Anchor, f64)| model.block_of(a).is_some();
         if !ends.iter().flatten().any(moves) {
             model.warnings.push(format!("{item}: neither end moves freely, so it does nothing"));
         }
@@ -55,7 +57,7 @@ impl SpringSpec {
                 length
             }
             None => {
-                let length = spring.span(model, &model.initial).length();
+                let length = Placement::of(model, &model.initial).kinematics(model).span(&spring).length();
                 if length == 0.0 {
                     return err(
                         item,
@@ -81,7 +83,7 @@ fn anchors(
     Ok(match find(names, item, name)? {
         Owner::Body(b) => {
             let com = model.bodies[b.index()].com;
-            vec![(Anchor::on_body(model, b, end.at - com), 1.0)]
+            vec![(Anchor::Body { body: b, local: end.at - com }, 1.0)]
         }
         Owner::Node(n) => {
             if end.at != crate::Vec3::ZERO {
@@ -100,7 +102,7 @@ fn anchors(
 
 fn is_rigid(model: &Model, end: &[(Anchor, f64)]) -> bool {
     match end {
-        [(Anchor::Rigid { .. } | Anchor::Kinematic { .. }, _)] => true,
+        [(Anchor::Body { .. }, _)] => true,
         [(Anchor::Node(n), _)] => model.nodes[n.index()].solid.is_none(),
         _ => false,
     }

@@ -2,8 +2,8 @@
 //! whose divergence proves that no solution exists.
 
 use super::chain::Chain;
-use crate::contact::cone::tangent_norm;
 use crate::contact::delassus::Delassus;
+use crate::contact::law::cone::tangent_norm;
 use crate::linalg::{Mat3, Vec3};
 
 const ETA: f64 = 1e-6;

@@ -14,8 +14,8 @@
 //! the bound that `Y` passes (`P = 0`).
 
 use super::chain::Chain;
-use crate::contact::cone::tangent_norm;
 use crate::contact::delassus::Delassus;
+use crate::contact::law::cone::tangent_norm;
 use crate::contact::law::{Bounds, RoundLaw};
 use crate::linalg::{Mat3, Vec3};
 

@@ -1,5 +1,6 @@
 //! The chain itself: stages, stopping rule, budget, and the best impulse seen so far.
 
+use super::proximal_point::Centre;
 use super::{Settings, SolveReport, Status, Trace};
 use crate::contact::delassus::Delassus;
 use crate::contact::law::RoundLaw;
@@ -33,6 +34,8 @@ pub(super) struct Buffers {
     pub g: Vec<Vec3>,
     pub dy: Vec<Vec3>,
     pub centre: Vec<Vec3>,
+    /// Last point of the interior point method.
+    pub last: Vec<Vec3>,
     pub p: Vec<Mat3>,
     pub modes: Vec<super::alart_curnier::Mode>,
     pub old_modes: Vec<super::alart_curnier::Mode>,
@@ -81,9 +84,17 @@ impl<'a, D: Delassus> Chain<'a, D> {
         b.best.resize(n, Vec3::ZERO);
         b.a_warm.clear();
         b.a_warm.resize(n, 0.0);
-        for v in
-            [&mut b.u, &mut b.x, &mut b.y, &mut b.trial, &mut b.g, &mut b.dy, &mut b.centre, &mut b.swept]
-        {
+        for v in [
+            &mut b.u,
+            &mut b.x,
+            &mut b.y,
+            &mut b.trial,
+            &mut b.g,
+            &mut b.dy,
+            &mut b.centre,
+            &mut b.last,
+            &mut b.swept,
+        ] {
             v.resize(n, Vec3::ZERO);
         }
         Chain {
@@ -186,13 +197,18 @@ impl<'a, D: Delassus> Chain<'a, D> {
             if self.finished() {
                 return;
             }
-            self.interior_point(round);
+            if self.interior_point(round) && !self.finished() {
+                self.proximal_point(Centre::Last, 1e-3);
+            }
+            if self.finished() {
+                return;
+            }
             self.sweep_best(10);
             self.polish_best(1e-6, 12, 6.0);
             if self.finished() {
                 return;
             }
-            self.proximal_point(if round == 0 { 1e-2 } else { 1e-3 }, 40 * (round + 1));
+            self.proximal_point(Centre::Best(40 * (round + 1)), if round == 0 { 1e-2 } else { 1e-3 });
             self.polish_best(1e-6, 6, 1.0);
             if self.finished() {
                 return;

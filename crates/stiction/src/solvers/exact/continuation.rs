@@ -1,6 +1,7 @@
 //! Continuation in friction: problems with μ far above 1 are reached from their easier sisters.
 
 use super::chain::Chain;
+use super::proximal_point::Centre;
 use crate::contact::delassus::Delassus;
 
 /// Below this coefficient the other stages have never needed help.
@@ -27,7 +28,7 @@ impl<D: Delassus> Chain<'_, D> {
                 self.polish_best(1e-6, 12, 6.0);
             }
             if !self.finished() {
-                self.proximal_point(1e-2, 40);
+                self.proximal_point(Centre::Best(40), 1e-2);
                 self.polish_best(1e-6, 6, 1.0);
             }
         }

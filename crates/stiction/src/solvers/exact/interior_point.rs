@@ -7,11 +7,13 @@
 
 use super::chain::Chain;
 use super::interior_rows::RowBlock;
-use crate::contact::cone;
 use crate::contact::delassus::Delassus;
 use crate::contact::law::RoundLaw;
+use crate::contact::law::cone;
 use crate::linalg::{Mat3, Vec3};
 
+/// The first run keeps this share of the scales away from the boundary of the cones; each next one a tenth of it.
+const FIRST_DISTANCE: f64 = 0.1;
 const MU_FLOOR: f64 = 1e-5;
 const MAX_STEPS: usize = 60;
 /// Share of the way to the boundary of the cone.
@@ -51,8 +53,12 @@ impl Cones {
 }
 
 impl<D: Delassus> Chain<'_, D> {
-    /// One run: from a cold start in round 0, later from the best impulse, ever closer to the boundary.
-    pub fn interior_point(&mut self, round: usize) {
+    /// One run from the best impulse, each round closer to the boundary; from a cold start where there is none. Leaves its last
+    /// point in `b.last`, and says whether there is one.
+    ///
+    /// In filled bins impulses after the sweeps are wrong, but near: a cold start would throw away what they found. The last
+    /// point solves a nearby problem even where its merit is poor, and [`proximal_point`](Chain::proximal_point) goes on from there.
+    pub fn interior_point(&mut self, round: usize) -> bool {
         let n = self.d.contacts();
         let sc = (0..n).map(|c| self.stretch(c, self.d.free(c)).length()).fold(f64::MIN_POSITIVE, f64::max);
         let mut k = Cones {
@@ -77,14 +83,14 @@ impl<D: Delassus> Chain<'_, D> {
         k.pairs = n - k.rows.len() + k.rows.iter().map(|b| b.barriers()).sum::<usize>();
         if k.pairs == 0 {
             // Equations alone: linear, and Newton's.
-            return;
+            return false;
         }
-        if round == 0 {
+        if self.b.best.iter().all(|r| *r == Vec3::ZERO) {
             if !self.cold_start(&mut k, sc) {
-                return;
+                return false;
             }
         } else {
-            self.warm_start(&mut k, sc, 1e-2 * 0.1_f64.powi(round as i32 - 1));
+            self.warm_start(&mut k, sc, FIRST_DISTANCE * 0.1_f64.powi(round as i32));
         }
         let mut lagged = false;
         let mut tiny_steps = 0;
@@ -92,7 +98,7 @@ impl<D: Delassus> Chain<'_, D> {
         let mut polish_at = 1e-6;
         for _ in 0..MAX_STEPS {
             if self.finished() {
-                return;
+                return false;
             }
             let m = k.complementarity(0.0);
             self.linearize(&mut k, 1e-2 * m / sc, lagged);
@@ -100,7 +106,7 @@ impl<D: Delassus> Chain<'_, D> {
             let (m0, rp0) = *first.get_or_insert((m, rp));
             self.factorizations += 1;
             if !self.factor_cones(&k, lagged) {
-                return;
+                return false;
             }
             // Affine direction, then the centred one with the same factors.
             self.direction(&mut k, 0.0, m, lagged);
@@ -121,7 +127,7 @@ impl<D: Delassus> Chain<'_, D> {
             }
             k.rows.iter_mut().for_each(|b| b.advance(a));
             if !k.x.iter().chain(&k.s).all(|v| v.is_finite()) {
-                return;
+                return false;
             }
             lagged = a < SHORT_STEP;
             tiny_steps = if a < 1e-3 { tiny_steps + 1 } else { 0 };
@@ -131,7 +137,7 @@ impl<D: Delassus> Chain<'_, D> {
                 let before = self.best_merit;
                 self.polish_cone_point(&k, 5, 1.0);
                 if self.best_merit < 1e-3 * before {
-                    return;
+                    return true;
                 }
             }
             if tiny_steps >= 3 || m < 1e-26 {
@@ -139,14 +145,16 @@ impl<D: Delassus> Chain<'_, D> {
             }
         }
         self.polish_cone_point(&k, 5, 1.0);
+        true
     }
 
-    /// Newton from the projection of the iterate.
+    /// Newton from the projection of the iterate, which stays in `b.last`.
     fn polish_cone_point(&mut self, k: &Cones, steps: usize, patience: f64) {
         let mut r = std::mem::take(&mut self.b.centre);
         for c in 0..r.len() {
             r[c] = self.law(c).project(self.unstretch(c, k.x[c]));
         }
+        self.b.last.copy_from_slice(&r);
         self.polish(&mut r, 1e-6, steps, patience);
         self.b.centre = r;
     }

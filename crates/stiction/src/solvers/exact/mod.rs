@@ -30,12 +30,12 @@ mod sweep;
 
 use super::soft::{Inner, SoftSettings, SoftSolver};
 use super::{ContactSolver, SolveReport, SolverSettings, Status, Trace};
-use crate::contact::bodies::Bodies;
-use crate::contact::coupled::Coupled;
 use crate::contact::delassus::Delassus;
+use crate::contact::delassus::bodies::Bodies;
+use crate::contact::delassus::coupled::Coupled;
+use crate::contact::delassus::local::{FormBuffers, LocalForm};
+use crate::contact::delassus::path::Path;
 use crate::contact::islands::Islands;
-use crate::contact::local::LocalForm;
-use crate::contact::path::Path;
 use crate::contact::{ContactProblem, LocalProblem, Solution};
 use crate::linalg::Vec3;
 use chain::{Buffers, Chain};
@@ -162,7 +162,7 @@ struct Lane {
     path: Path,
     coupled: Coupled,
     soft: SoftSolver,
-    soft_x: Solution,
+    form_buffers: FormBuffers,
     buffers: Buffers,
     patch: Patch,
     r: Vec<Vec3>,
@@ -184,7 +184,7 @@ pub struct Exact {
 
 /// The chain on any form of W, for solvers that come to one.
 #[derive(Default)]
-pub(in crate::solvers) struct OnForm {
+pub(crate) struct OnForm {
     buffers: Buffers,
 }
 
@@ -256,9 +256,7 @@ impl Exact {
             let soft = islands.is_coupled(i) && is_large(p, blocks, contacts, direct, &mut lane.coupled);
             if soft {
                 lane.soft.set(settings.soft(p, islands.blocks(i), contacts.len()));
-                lane.soft_x.v.clone_from(guess);
-                lane.soft_x.lambda.clone_from(lambda);
-                lane.report = lane.soft.solve(p, islands.blocks(i), contacts, &mut lane.soft_x, trace);
+                lane.report = lane.soft.solve_from(p, blocks, contacts, (guess, lambda), trace);
                 lane.form = Form::Soft;
                 if lane.report.status.is_solved() || contacts.len() > MOST_COLUMNS {
                     return;
@@ -285,8 +283,12 @@ impl Exact {
                 Chain::new(&mut lane.path, &mut lane.buffers, settings, speed, trace).run(&mut lane.r)
             } else if lane.coupled.prepare(p, islands.blocks(i), contacts) {
                 lane.form = Form::Coupled;
-                let mut form = LocalForm::new(&lane.coupled.local);
-                Chain::new(&mut form, &mut lane.buffers, settings, speed, trace).run(&mut lane.r)
+                let own = std::mem::take(&mut lane.form_buffers);
+                let mut form = LocalForm::with_buffers(&lane.coupled.local, own);
+                let report =
+                    Chain::new(&mut form, &mut lane.buffers, settings, speed, trace).run(&mut lane.r);
+                lane.form_buffers = form.into_buffers();
+                report
             } else {
                 lane.form = Form::Singular;
                 SolveReport { status: Status::Budget, velocity: f64::INFINITY, ..SolveReport::default() }
@@ -305,15 +307,7 @@ impl Exact {
         for (i, lane) in self.lanes[..n].iter_mut().enumerate().filter(|(i, _)| wanted[*i]) {
             let contacts = self.islands.contacts(i);
             match lane.form {
-                Form::Soft => {
-                    for &c in contacts {
-                        x.lambda[c as usize] = lane.soft_x.lambda[c as usize];
-                    }
-                    for &b in self.islands.blocks(i) {
-                        let (d, n) = p.a.block(b as usize);
-                        x.v[d..d + n].copy_from_slice(&lane.soft_x.v[d..d + n]);
-                    }
-                }
+                Form::Soft => lane.soft.write(p, contacts, x),
                 Form::Bodies | Form::Path | Form::Coupled | Form::Singular => {
                     for (&c, r) in contacts.iter().zip(&lane.r) {
                         x.lambda[c as usize] = *r * p.law[c as usize].stretch();
@@ -324,8 +318,7 @@ impl Exact {
                 Form::Bodies => lane.bodies.write_velocity(&lane.r, &mut x.v),
                 Form::Path => lane.path.write_velocity(&lane.r, &mut x.v),
                 Form::Coupled => {
-                    let blocks = self.islands.blocks(i);
-                    lane.coupled.write_velocity(p, blocks, contacts, &x.lambda, &mut x.v);
+                    lane.coupled.write_velocity(p, contacts, &x.lambda, &mut x.v);
                 }
                 Form::Soft | Form::Singular => {}
             }

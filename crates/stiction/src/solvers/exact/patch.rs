@@ -11,9 +11,9 @@
 
 use super::chain::{Buffers, Chain};
 use super::{Settings, SolveReport, Status, Trace};
-use crate::contact::bodies::Bodies;
 use crate::contact::delassus::Delassus;
-use crate::contact::near::Near;
+use crate::contact::delassus::bodies::Bodies;
+use crate::contact::delassus::near::Near;
 use crate::contact::{ContactProblem, Solution};
 use crate::linalg::Vec3;
 use crate::solvers::measure::velocity_scale;

@@ -4,19 +4,38 @@ use super::chain::Chain;
 use crate::contact::delassus::Delassus;
 use crate::linalg::Vec3;
 
+/// Where proximal points begin.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Centre {
+    /// At the best impulse; with at most so many centres.
+    Best(usize),
+    /// At the last point of the interior point method, whatever its merit: it solves a nearby problem.
+    Last,
+}
+
+/// Most factorisations from the last point of the interior point method.
+const MOST_FROM_LAST: usize = 120;
+/// Proximal points from the best impulse are given up where the merit is this many times that of the best.
+const LOST: f64 = 1e3;
+
 impl<D: Delassus> Chain<'_, D> {
-    /// At most `centres` proximal points from the best impulse, starting with the relative shift `shift`.
-    pub fn proximal_point(&mut self, mut shift: f64, centres: usize) {
+    /// Proximal points, starting with the relative shift `shift`.
+    pub fn proximal_point(&mut self, from: Centre, mut shift: f64) {
         const INNER: usize = 10;
         let n = self.d.contacts();
-        let mut centre = self.b.best.clone();
+        let (mut centre, centres, most, lost) = match from {
+            Centre::Best(centres) => (self.b.best.clone(), centres, usize::MAX, LOST),
+            Centre::Last => (self.b.last.clone(), usize::MAX, MOST_FROM_LAST, f64::INFINITY),
+        };
+        let begun = self.factorizations;
         let mut x = centre.clone();
         let mut next = vec![Vec3::ZERO; n];
         let mut trial = vec![Vec3::ZERO; n];
         let mut merit = self.evaluate(&centre, "proximal");
         let mut stagnations = 0;
         for _ in 0..centres {
-            if self.finished() || shift > 1.0 || stagnations >= 8 || merit > 1e3 * self.best_merit {
+            let spent = self.factorizations - begun >= most;
+            if self.finished() || spent || shift > 1.0 || stagnations >= 8 || merit > lost * self.best_merit {
                 return;
             }
             x.copy_from_slice(&centre);

@@ -39,7 +39,7 @@ impl Default for Chebyshev {
 
 /// The state of an acceleration.
 #[derive(Default)]
-pub(in crate::solvers) struct Accelerator {
+pub(crate) struct Accelerator {
     /// Number of the iteration, from 1.
     l: usize,
     /// v of the iteration before, or the image before (Nesterov).

@@ -1,10 +1,11 @@
 //! How far velocities and impulses are from solving an island: the error on which solvers stop, and the paper's measure
 //! beside it.
 
+use super::Island;
+use crate::contact::ContactProblem;
 use crate::contact::law::RoundLaw;
-use crate::contact::{ContactProblem, cone};
+use crate::contact::law::cone;
 use crate::linalg::Vec3;
-use crate::solvers::soft::island::Island;
 
 /// Natural map and momentum error of an island, both as velocities [m/s].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -24,7 +25,7 @@ impl Error {
 }
 
 #[derive(Default)]
-pub(in crate::solvers) struct Judge {
+pub(crate) struct Judge {
     r: Vec<f64>,
     /// Speed by which errors are judged [m/s].
     pub scale: f64,

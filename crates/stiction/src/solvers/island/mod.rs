@@ -3,16 +3,26 @@
 //! Unknowns: three numbers per node, then six per rigid body (its linear and angular halves are two blocks).
 //! Elliptic cones are stretched to round ones.
 
+pub mod acceleration;
+pub mod judge;
+pub mod surrogate;
+
+pub use acceleration::{Acceleration, Chebyshev};
+pub use judge::Error;
+
 use crate::contact::law::RoundLaw;
 use crate::contact::{ContactProblem, Term};
+use crate::coords::Part;
+use crate::linalg::ascending::place;
 use crate::linalg::sweep32::Sweep32;
-use crate::linalg::{Mat3, SymBsr, Vec3};
+use crate::linalg::{BlockPattern, Mat3, SymBsr, Vec3};
+use std::sync::Arc;
 
-pub(in crate::solvers) const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// How one block (node) or pair of blocks (body) moves one side of a contact.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::solvers) struct Mover {
+pub(crate) struct Mover {
     /// First block.
     pub at: u32,
     /// Signed weight.
@@ -40,7 +50,7 @@ impl Mover {
 }
 
 /// f_i += x.
-pub(in crate::solvers) fn add(f: &mut [f64], block: u32, x: Vec3) {
+pub(crate) fn add(f: &mut [f64], block: u32, x: Vec3) {
     let i = 3 * block as usize;
     f[i] += x.x;
     f[i + 1] += x.y;
@@ -49,7 +59,7 @@ pub(in crate::solvers) fn add(f: &mut [f64], block: u32, x: Vec3) {
 
 /// One contact in stretched coordinates: u = F Σ terms + bias + softness λ.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::solvers) struct Touch {
+pub(crate) struct Touch {
     /// World axes to stretched contact axes: diag(k) times the frame.
     pub frame: Mat3,
     pub bias: Vec3,
@@ -79,7 +89,7 @@ impl Touch {
 
 /// Local copy of matrix, right-hand side and contacts; its pattern is kept as long as the problem's does not change.
 #[derive(Default)]
-pub(in crate::solvers) struct Island {
+pub(crate) struct Island {
     /// Number of nodes and of rigid bodies.
     pub nodes: usize,
     pub bodies: usize,
@@ -97,9 +107,11 @@ pub(in crate::solvers) struct Island {
     dof: Vec<u32>,
     /// Global block of each local block.
     pub block: Vec<u32>,
-    /// First local block of each global block.
+    /// First local block of each of `known_blocks`.
     local: Vec<u32>,
     /// What the pattern was made from.
+    known: Option<Arc<BlockPattern>>,
+    known_rows: usize,
     known_blocks: Vec<u32>,
     known_columns: Vec<u32>,
     /// Place and row stride in the values of the problem's matrix, for each block of `low`.
@@ -120,6 +132,7 @@ impl Island {
         if !self.fits(p, blocks) {
             self.make_pattern(p, blocks);
         }
+        self.known = Some(Arc::clone(p.a.pattern()));
         self.copy_values(p);
         self.b.clear();
         for &d in &self.dof {
@@ -177,9 +190,17 @@ impl Island {
             && movers.iter().all(|m| node(m) && movers.iter().all(|o| self.place(m.at, o.at).is_some()))
     }
 
+    /// The first local block of a global one of the island.
+    fn local(&self, block: usize) -> Option<u32> {
+        place(&self.known_blocks, block as u32).map(|at| self.local[at])
+    }
+
     fn fits(&self, p: &ContactProblem, blocks: &[u32]) -> bool {
-        if self.known_blocks != blocks || self.local.len() != p.a.block_rows() {
+        if self.known_blocks != blocks || self.known_rows != p.a.block_rows() {
             return false;
+        }
+        if p.a.shares(self.known.as_ref()) {
+            return true;
         }
         let mut at = 0;
         for &i in blocks {
@@ -194,20 +215,21 @@ impl Island {
 
     fn make_pattern(&mut self, p: &ContactProblem, blocks: &[u32]) {
         self.version += 1;
+        self.known_rows = p.a.block_rows();
         self.known_blocks.clear();
         self.known_blocks.extend_from_slice(blocks);
         self.known_columns.clear();
         self.local.clear();
-        self.local.resize(p.a.block_rows(), NONE);
+        self.local.resize(blocks.len(), NONE);
         self.dof.clear();
         self.block.clear();
         for width in [3, 6] {
-            for &i in blocks {
+            for (at, &i) in blocks.iter().enumerate() {
                 let (dof, n) = p.a.block(i as usize);
                 if n != width {
                     continue;
                 }
-                self.local[i as usize] = self.dof.len() as u32;
+                self.local[at] = self.dof.len() as u32;
                 for half in 0..width / 3 {
                     self.dof.push((dof + 3 * half) as u32);
                     self.block.push(i);
@@ -232,10 +254,7 @@ impl Island {
             let down = self.dof[local] as usize - p.a.block(i).0;
             row.clear();
             for (k, &j) in p.a.columns(i).iter().enumerate() {
-                let at = self.local[j as usize];
-                if at == NONE {
-                    continue;
-                }
+                let Some(at) = self.local(j as usize) else { continue };
                 let width = p.a.block(j as usize).1;
                 for half in 0..width / 3 {
                     let place = p.a.value_place(i, k) + down * width + 3 * half;
@@ -336,17 +355,17 @@ impl Island {
             let share = frame.to_cols_array().iter().map(|x| x * x).sum::<f64>() / 3.0;
             let mut scale = p.softness[c].element_sum();
             for t in p.j.terms(c) {
-                let at = self.local[t.block()];
+                let at = self.local(t.block()).expect("a contact of the island moves its blocks");
                 let inverse = |half: u32| {
                     let d = self.a.diagonal((at + half) as usize);
                     Vec3::new(1.0 / d[0], 1.0 / d[4], 1.0 / d[8])
                 };
                 match *t {
-                    Term::Node { weight, .. } => {
+                    Term::Point(Part::Node { weight, .. }) => {
                         scale += share * weight * weight * inverse(0).element_sum();
                         self.movers.push(Mover { at, weight, arm: None });
                     }
-                    Term::Rigid { sign, arm, .. } => {
+                    Term::Point(Part::Rigid { weight: sign, arm, .. }) => {
                         let (i, r2) = (inverse(1), arm * arm);
                         let turning = i.x * (r2.y + r2.z) + i.y * (r2.x + r2.z) + i.z * (r2.x + r2.y);
                         scale += share * (inverse(0).element_sum() + turning);

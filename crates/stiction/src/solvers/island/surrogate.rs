@@ -3,10 +3,10 @@
 //! The surrogate Delassus matrix J W Jᵀ is then diagonal but for bodies and faces with several contacts; it is solved by
 //! Gauss–Seidel sweeps with an exact local solve, accurately, because accelerations take its error for curvature.
 
+use super::{Island, Mover, Touch, add};
+use crate::contact::law::coulomb::solve_block;
 use crate::linalg::krylov::dot;
 use crate::linalg::{Mat3, Vec3, dense, skew};
-use crate::solvers::local_solve::solve_block;
-use crate::solvers::soft::island::{Island, Mover, Touch, add};
 
 /// Steps of the power iteration that finds the radius, and what it may miss.
 const POWER_STEPS: usize = 15;
@@ -16,7 +16,7 @@ const SWEEPS: usize = 20;
 const SWEEP_END: f64 = 1e-10;
 
 #[derive(Default)]
-pub(in crate::solvers) struct Surrogate {
+pub(crate) struct Surrogate {
     /// W on nodes, and on bodies as 6×6 row-major blocks.
     node: Vec<f64>,
     body: Vec<[f64; 36]>,

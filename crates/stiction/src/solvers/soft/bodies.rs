@@ -1,10 +1,10 @@
 //! Rigid bodies in the preconditioner: one dense matrix over all of them that knows the nodes that follow them, the
 //! contacts that are held, and the couplings of A.
 
-use super::island::{Island, NONE, Touch};
 use super::modes::{Active, Mode, Modes};
 use crate::linalg::sweep32::{Vec4f, times, times_transposed};
 use crate::linalg::{DenseLu, Mat3, Vec3, skew};
+use crate::solvers::island::{Island, NONE, Touch};
 
 /// A slave that follows a body: x_s = G x_b.
 #[derive(Clone, Copy)]
@@ -262,7 +262,7 @@ pub(super) fn each_held(
             continue;
         }
         let world = held_spring(t, a);
-        let parts = |m: &super::island::Mover| {
+        let parts = |m: &crate::solvers::island::Mover| {
             let own = Mat3::IDENTITY * m.weight;
             match m.arm {
                 Some(arm) => [own, skew(arm).transpose() * m.weight],

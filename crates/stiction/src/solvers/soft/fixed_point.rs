@@ -1,10 +1,10 @@
-//! The fallback: the velocity fixed point of [`cond`](crate::solvers::cond) without virtual nodes, accelerated by
+//! The fallback: the velocity fixed point of [`cond`](crate::papers::cond) without virtual nodes, accelerated by
 //! Anderson's method. It needs no guess of modes, so that it cannot cycle between them.
 
 use super::Iterate;
-use super::island::Island;
-use crate::solvers::cond::acceleration::{Acceleration, Accelerator};
-use crate::solvers::cond::surrogate::Surrogate;
+use crate::solvers::island::Island;
+use crate::solvers::island::acceleration::{Acceleration, Accelerator};
+use crate::solvers::island::surrogate::Surrogate;
 
 /// Anderson's method over the last ten iterates.
 const ACCELERATION: Acceleration = Acceleration::Anderson(10);

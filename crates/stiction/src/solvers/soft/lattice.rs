@@ -1,10 +1,10 @@
 //! Coarse copies of soft bodies on background lattices: nested cubic grids over each connected part, trilinear weights
 //! at the rest positions. Rigid motions and affine fields are exact on every level, whatever the mesh.
 
-use super::island::{Island, NONE};
 use crate::linalg::Vec3;
 use crate::linalg::lanes::F4;
 use crate::linalg::sweep32::{Sweep32, Vec4f};
+use crate::solvers::island::{Island, NONE};
 
 /// First spacing over the mean distance of a node to its nearest neighbour.
 const FIRST_SPACING: f64 = 3.0;

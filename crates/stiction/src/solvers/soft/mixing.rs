@@ -5,7 +5,7 @@
 
 use super::{Goal, MASKED_STEPS, SoftSolver};
 use crate::solvers::Trace;
-use crate::solvers::cond::acceleration::Acceleration;
+use crate::solvers::island::acceleration::Acceleration;
 
 /// Images that are mixed.
 const MEMORY: usize = 6;
@@ -30,7 +30,8 @@ impl SoftSolver {
         let kind = Acceleration::Anderson(MEMORY);
         let factor = self.first_factor();
         let diagonal = |i: usize| self.island.a.diagonal(i / 3)[4 * (i % 3)].sqrt();
-        let weight: Vec<f64> = (0..self.island.dofs()).map(diagonal).collect();
+        self.weight.clear();
+        self.weight.extend((0..self.island.dofs()).map(diagonal));
         let is_small = self.island.dofs() < SMALL;
         let patience = if is_small { SMALL_PATIENCE } else { PATIENCE };
         let (mut bad, mut masked) = (0, 0);
@@ -58,7 +59,7 @@ impl SoftSolver {
                 self.modes.constrain(&self.island, &mut self.now.v, true);
                 // Images of other modes lie in another space, but not far away where few have changed.
                 if step == 0 || FEW * changed > self.island.touches.len() {
-                    self.mixer.start(kind, &self.now.v, &weight);
+                    self.mixer.start(kind, &self.now.v, &self.weight);
                 }
                 self.product();
             }

@@ -20,7 +20,6 @@
 
 mod bodies;
 mod fixed_point;
-pub(super) mod island;
 mod lattice;
 mod mixing;
 mod modes;
@@ -28,14 +27,15 @@ mod multigrid;
 mod overload;
 mod precondition;
 
-use super::cond::acceleration::Accelerator;
 use super::{SolveReport, Status, Trace, TraceRecord};
 use crate::contact::law::RoundLaw;
-use crate::contact::{ContactProblem, Solution, cone};
-use crate::linalg::Vec3;
+use crate::contact::law::cone;
+use crate::contact::{ContactProblem, Solution};
 use crate::linalg::krylov::{Fgmres, LinearSystem};
+use crate::linalg::{Gives, Vec3};
+use crate::solvers::island::Island;
+use crate::solvers::island::acceleration::Accelerator;
 use fixed_point::FixedPoint;
-use island::Island;
 use modes::Modes;
 use precondition::Preconditioner;
 
@@ -136,6 +136,8 @@ pub struct SoftSolver {
     krylov: Fgmres,
     fixed_point: FixedPoint,
     mixer: Accelerator,
+    /// Weights of the mixing, one for each unknown.
+    weight: Vec<f64>,
     now: Iterate,
     last: Iterate,
     full: Iterate,
@@ -143,6 +145,7 @@ pub struct SoftSolver {
     step: Vec<f64>,
     work: Vec<f64>,
     places: Vec<Vec3>,
+    gives: Gives,
 }
 
 /// The projected operator S A T with what held contacts add, and its preconditioner.
@@ -151,13 +154,14 @@ struct Projected<'a> {
     modes: &'a Modes,
     preconditioner: &'a mut Preconditioner,
     x: &'a mut Vec<f64>,
+    gives: &'a mut Gives,
 }
 
 impl LinearSystem for Projected<'_> {
     fn apply(&mut self, y: &[f64], out: &mut [f64]) {
         self.x.copy_from_slice(y);
         self.modes.constrain(self.island, self.x, false);
-        self.island.a.mul(self.x, out);
+        self.island.a.mul_parallel(self.x, out, self.gives);
         self.modes.add_held(self.island, self.x, out);
         self.modes.restrict(self.island, self.x, out, false);
     }
@@ -248,6 +252,28 @@ impl SoftSolver {
         x: &mut Solution,
         trace: &mut dyn Trace,
     ) -> SolveReport {
+        let report = self.solve_from(p, blocks, contacts, (&x.v, &x.lambda), trace);
+        self.write(p, contacts, x);
+        report
+    }
+
+    /// Writes the answer of the last solve, which was of these contacts, into that of the whole problem.
+    pub fn write(&self, p: &ContactProblem, contacts: &[u32], x: &mut Solution) {
+        self.island.scatter(&self.best.v, &mut x.v);
+        for (&c, l) in contacts.iter().zip(&self.best.lambda) {
+            x.lambda[c as usize] = *l * p.law[c as usize].stretch();
+        }
+    }
+
+    /// As [`solve`](SoftSolver::solve), from a guess of the whole problem; [`write`](SoftSolver::write) has the answer.
+    pub fn solve_from(
+        &mut self,
+        p: &ContactProblem,
+        blocks: &[u32],
+        contacts: &[u32],
+        (v, lambda): (&[f64], &[Vec3]),
+        trace: &mut dyn Trace,
+    ) -> SolveReport {
         self.island.load(p, blocks, contacts);
         let n = self.island.dofs();
         self.places.clear();
@@ -261,9 +287,9 @@ impl SoftSolver {
         }
         self.step.resize(n, 0.0);
         self.work.resize(n, 0.0);
-        self.island.gather(&x.v, &mut self.now.v);
+        self.island.gather(v, &mut self.now.v);
         for (l, &c) in self.now.lambda.iter_mut().zip(contacts) {
-            *l = x.lambda[c as usize] / p.law[c as usize].stretch();
+            *l = lambda[c as usize] / p.law[c as usize].stretch();
         }
         // Errors are judged by the speed at which contacts close or slide; gaps that stay open do not count.
         let mut scale = p.velocity_scale.max(f64::MIN_POSITIVE);
@@ -277,10 +303,6 @@ impl SoftSolver {
         }
         let report = self.run(scale, trace);
         self.preconditioner.learn(report.iterations);
-        self.island.scatter(&self.best.v, &mut x.v);
-        for (&c, l) in contacts.iter().zip(&self.best.lambda) {
-            x.lambda[c as usize] = *l * p.law[c as usize].stretch();
-        }
         report
     }
 
@@ -464,6 +486,7 @@ impl SoftSolver {
             modes: &self.modes,
             preconditioner: &mut self.preconditioner,
             x: &mut self.work,
+            gives: &mut self.gives,
         };
         let krylov = self.krylov.solve(
             &mut system,
@@ -489,7 +512,7 @@ impl SoftSolver {
     /// work = A v − b at the current velocity.
     fn product(&mut self) {
         let (island, now) = (&self.island, &self.now);
-        island.a.mul(&now.v, &mut self.work);
+        island.a.mul_parallel(&now.v, &mut self.work, &mut self.gives);
         for (r, b) in self.work.iter_mut().zip(&island.b) {
             *r -= b;
         }
@@ -519,7 +542,7 @@ impl SoftSolver {
     /// Contact velocities and momentum error of the guess, whose impulses are given.
     fn measure_guess(&mut self) {
         let (island, now) = (&self.island, &mut self.now);
-        island.a.mul(&now.v, &mut now.r);
+        island.a.mul_parallel(&now.v, &mut now.r, &mut self.gives);
         for (r, b) in now.r.iter_mut().zip(&island.b) {
             *r -= b;
         }

@@ -11,11 +11,11 @@
 //!
 //! Rows with bounds (joints) are held, row by row, or slaved like a stick where all three are equations.
 
-use super::island::{Island, NONE, Touch};
 use super::overload::Overload;
-use crate::contact::cone::tangent_norm;
+use crate::contact::law::cone::tangent_norm;
 use crate::contact::law::{Bounds, RoundLaw};
 use crate::linalg::{Mat3, Vec3};
+use crate::solvers::island::{Island, NONE, Touch};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) enum Mode {

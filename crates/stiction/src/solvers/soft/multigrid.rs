@@ -6,12 +6,12 @@
 //! are solved with the coarsest level.
 
 use super::bodies::{Bodies, Link, single, wide};
-use super::island::{Island, NONE};
 use super::lattice::{self, Level};
 use super::modes::{Mode, Modes};
 use crate::contact::law::RoundLaw;
 use crate::linalg::sweep32::Vec4f;
 use crate::linalg::{Cholesky, DenseLu, Mat3, Vec3};
+use crate::solvers::island::{Island, NONE};
 use std::collections::BTreeMap;
 
 /// Strength of the penalty; 0.5 to 50 are as good.

@@ -4,11 +4,11 @@
 //! Newton's steps alone move that border by one row each, so that finer meshes take more of them. Here a contact whose
 //! friction would exceed its cone hands the surplus on to those of its neighbours that stick, which may give way in turn.
 
-use super::island::{Island, NONE};
 use super::modes::{Active, Mode};
-use crate::contact::cone::tangent_norm;
 use crate::contact::law::RoundLaw;
+use crate::contact::law::cone::tangent_norm;
 use crate::linalg::Vec3;
+use crate::solvers::island::{Island, NONE};
 
 /// Share of the surplus that arrives; inertia and what lies behind take the rest. 0.5 to 0.9 are nearly as good, all of it
 /// goes too far.

@@ -6,11 +6,11 @@
 //! at most a fixed multiple of the least that any motion of the slave costs with the penalty, however fine the mesh.
 
 use super::bodies::{Bodies, each_held, held_spring, mat};
-use super::island::{Island, NONE, Touch};
 use super::modes::{Active, Mode, Modes};
 use super::multigrid::{KAPPA, Multigrid};
 use crate::linalg::sweep32::Vec4f;
 use crate::linalg::{Mat3, Vec3};
+use crate::solvers::island::{Island, NONE, Touch};
 
 #[derive(Default)]
 pub(super) struct Preconditioner {

@@ -1,9 +1,10 @@
 //! Sums of forces with their exact derivatives by configuration and velocity.
 
-use crate::coords::{Anchor, BodyId, NodeId, State};
+use crate::coords::{Anchor, BodyId, NodeId, Part, State};
+use crate::kinematics::{BodyFrame, Kinematics};
 use crate::linalg::dual::DualVec;
 use crate::linalg::{BlockMat, Mat3, Vec3, skew};
-use crate::scene::{Model, Owner};
+use crate::model::{Model, Owner};
 
 /// f, ∂f/∂q (world turns of rigid bodies) and ∂f/∂v.
 #[derive(Clone, Debug, Default)]
@@ -38,10 +39,19 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Of an owner at a state; bodies without dofs are where their path says.
-    pub fn of(model: &Model, state: &State, owner: Owner) -> Frame {
+    /// Of an owner; bodies without dofs are where their path says.
+    pub fn of(kin: Kinematics<'_>, owner: Owner) -> Frame {
+        Frame::find(kin.model, kin.state, owner, |b| *kin.body(b))
+    }
+
+    /// Of an owner at a state of which it alone is asked.
+    pub fn at(model: &Model, state: &State, owner: Owner) -> Frame {
+        Frame::find(model, state, owner, |b| BodyFrame::at(model, state, b))
+    }
+
+    fn find(model: &Model, state: &State, owner: Owner, body: impl Fn(BodyId) -> BodyFrame) -> Frame {
         match owner {
-            Owner::Body(b) => Frame::of_body(model, state, b),
+            Owner::Body(id) => Frame::of_frame(model, id, &body(id)),
             Owner::Node(NodeId(n)) => {
                 let n = &model.nodes[n as usize];
                 Frame {
@@ -58,10 +68,12 @@ impl Frame {
     }
 
     /// Of a body.
-    pub fn of_body(model: &Model, state: &State, id: BodyId) -> Frame {
+    pub fn of_body(kin: Kinematics<'_>, id: BodyId) -> Frame {
+        Frame::of_frame(kin.model, id, kin.body(id))
+    }
+
+    fn of_frame(model: &Model, id: BodyId, &BodyFrame { com: pose, v, w }: &BodyFrame) -> Frame {
         let b = &model.bodies[id.index()];
-        let pose = model.com_pose(state, id);
-        let (v, w) = model.com_velocity(state, id);
         let r = Mat3::from_quat(pose.rotation);
         Frame { dofs: b.block.map(|k| (k, b.dof)), rigid: true, x: pose.translation, r, v, w }
     }
@@ -149,17 +161,12 @@ pub enum Point {
 
 impl Point {
     /// Of an anchor that is a node, a point of a body or of the world.
-    pub fn of(model: &Model, state: &State, anchor: &Anchor) -> Point {
-        match *anchor {
-            Anchor::Node(NodeId(n)) => {
-                let n = &model.nodes[n as usize];
-                Point::Node { block: n.block, dof: n.dof }
-            }
-            Anchor::Rigid { body, local } => {
-                let b = &model.bodies[body.index()];
-                let arm = state.rigid_pose(b.q).rotation * local;
-                let spin = Vec3::from_slice(&state.v[b.dof + 3..]);
-                Point::Rigid { block: b.block.unwrap_or(0), dof: b.dof, arm, spin }
+    pub fn of(kin: Kinematics<'_>, anchor: &Anchor) -> Point {
+        let at = |dof: u32| dof as usize;
+        match (kin.part(anchor), *anchor) {
+            (Some(Part::Node { block, dof, .. }), _) => Point::Node { block: at(block), dof: at(dof) },
+            (Some(Part::Rigid { block, dof, arm, .. }), Anchor::Body { body, .. }) => {
+                Point::Rigid { block: at(block), dof: at(dof), arm, spin: kin.body(body).w }
             }
             _ => Point::Fixed,
         }

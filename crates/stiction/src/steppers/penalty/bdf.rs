@@ -3,9 +3,10 @@
 //! BDF1: v = d/h; BDF2: v = J_ω(d)(3d − e)/(2h), e the increment of the last step. Momentum w (velocity, or angular momentum L of a
 //! rigid body) changes at the rate (w − w⁻)/h or (3w − 4w⁻ + w⁼)/(2h).
 
-use crate::coords::{BlockKind, Layout, State, rotation};
+use crate::coords::{BlockKind, Layout, State};
+use crate::linalg::rotation;
 use crate::linalg::{Mat3, Vec3, skew};
-use crate::scene::Model;
+use crate::model::Model;
 
 /// Order of the backward differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -107,7 +108,7 @@ impl BlockDiag {
 
 /// Derivatives of configuration, velocity and momentum by the increment and by the past.
 #[derive(Clone, Debug, Default)]
-pub struct Kinematics {
+pub struct Increments {
     /// ∂q/∂d.
     pub q_by_d: BlockDiag,
     /// ∂q/∂q⁻.
@@ -122,7 +123,7 @@ pub struct Kinematics {
     pub w_by_v: BlockDiag,
 }
 
-impl Kinematics {
+impl Increments {
     /// Fills `there` (time, configuration, velocity) and `w` from the increment `d`, and all derivatives.
     pub fn place(
         &mut self,

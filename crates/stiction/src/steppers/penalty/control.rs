@@ -1,7 +1,7 @@
 //! Numbers per step that act on a scene.
 
 use crate::coords::BodyId;
-use crate::scene::Owner;
+use crate::model::Owner;
 
 /// What a control changes.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,11 +1,12 @@
 //! Forces of solids, sheets, springs and the scene, with exact derivatives.
 
 use super::assembly::{Assembly, Point};
-use crate::coords::{BodyId, NodeId, State};
+use crate::coords::{BodyId, NodeId};
 use crate::elastic::{Action, Bend, HessianKind, PAIRS, Spring, Tet};
+use crate::kinematics::Kinematics;
 use crate::linalg::dual::{Dual, DualVec};
 use crate::linalg::{Mat3, Vec3};
-use crate::scene::{Model, ModelForce, ModelSolid, ModelSpring, Owner};
+use crate::model::{ModelForce, ModelSolid, ModelSpring, Owner};
 
 /// Buffers of vertices.
 #[derive(Clone, Debug, Default)]
@@ -17,14 +18,14 @@ pub struct Vertices {
 
 impl Vertices {
     /// Of a solid or sheet.
-    pub fn place(&mut self, model: &Model, state: &State, solid: &ModelSolid) {
+    pub fn place(&mut self, kin: Kinematics<'_>, solid: &ModelSolid) {
         self.x.clear();
         self.v.clear();
         self.point.clear();
         for a in &solid.vertices {
-            self.x.push(a.position(model, state));
-            self.v.push(a.velocity(model, state));
-            self.point.push(Point::of(model, state, a));
+            self.x.push(kin.position(a));
+            self.v.push(kin.velocity(a));
+            self.point.push(Point::of(kin, a));
         }
     }
 
@@ -42,15 +43,16 @@ pub fn viscous_stress(tet: &Tet, eta: f64, x: &[Vec3; 4], v: &[Vec3; 4]) -> (Mat
     (f * strain * eta, [f, rate, strain])
 }
 
-/// Elastic, viscous and mass-proportional forces of all solids.
-pub fn add_solids(model: &Model, state: &State, vertices: &mut Vertices, asm: &mut Assembly) {
-    for solid in model.solids.iter().filter(|s| !s.tets.is_empty()) {
-        vertices.place(model, state, solid);
+/// Elastic, viscous and mass-proportional forces of all solids. `pressures` are those of the tets of each solid [Pa].
+pub fn add_solids(kin: Kinematics<'_>, pressures: &[Vec<f64>], vertices: &mut Vertices, asm: &mut Assembly) {
+    let Kinematics { model, state, .. } = kin;
+    for (solid, pressure) in model.solids.iter().zip(pressures).filter(|(s, _)| !s.tets.is_empty()) {
+        vertices.place(kin, solid);
         let damping = solid.elements.damping();
         for (t, tet) in solid.tets.iter().enumerate() {
             let (x, v) = vertices.four(tet);
             let points = tet.map(|i| vertices.point[i as usize]);
-            let element = solid.elements.element(t);
+            let element = solid.elements.element_at(t, pressure);
             let shape = element.tet;
             let (mut forces, blocks) = if asm.matrices {
                 element.stiffness(&x, HessianKind::Exact)
@@ -105,9 +107,10 @@ fn outer(a: Vec3, b: Vec3) -> Mat3 {
 }
 
 /// Springs and bending of all sheets.
-pub fn add_sheets(model: &Model, state: &State, vertices: &mut Vertices, asm: &mut Assembly) {
+pub fn add_sheets(kin: Kinematics<'_>, vertices: &mut Vertices, asm: &mut Assembly) {
+    let model = kin.model;
     for sheet in &model.sheets {
-        vertices.place(model, state, &model.solids[sheet.solid.index()]);
+        vertices.place(kin, &model.solids[sheet.solid.index()]);
         for (v, spring) in &sheet.springs {
             let [a, b] = v.map(|v| v as usize);
             let law = Spring { damping: spring.damping + sheet.damping * spring.stiffness, ..*spring };
@@ -166,8 +169,7 @@ pub fn scatter_spring(force: &DualVec<9>, points: &[(Point, f64)], asm: &mut Ass
 
 /// Span, its rate, and points with signed weights of a spring; `shift` moves its ends in the world.
 pub fn spring_span(
-    model: &Model,
-    state: &State,
+    kin: Kinematics<'_>,
     s: &ModelSpring,
     shift: &[Vec3; 2],
 ) -> (Vec3, Vec3, Vec<(Point, f64)>) {
@@ -175,45 +177,54 @@ pub fn spring_span(
     let mut points = Vec::new();
     for (end, sign) in s.ends.iter().zip([-1.0, 1.0]) {
         for (anchor, w) in end {
-            d += sign * *w * anchor.position(model, state);
-            rate += sign * *w * anchor.velocity(model, state);
-            points.push((Point::of(model, state, anchor), sign * w));
+            d += sign * *w * kin.position(anchor);
+            rate += sign * *w * kin.velocity(anchor);
+            points.push((Point::of(kin, anchor), sign * w));
         }
     }
     (d, rate, points)
 }
 
 /// All springs.
-pub fn add_springs(model: &Model, state: &State, shifts: &[[Vec3; 2]], asm: &mut Assembly) {
+pub fn add_springs(kin: Kinematics<'_>, shifts: &[[Vec3; 2]], asm: &mut Assembly) {
+    let model = kin.model;
     for (s, shift) in model.springs.iter().zip(shifts) {
-        let (d, rate, points) = spring_span(model, state, s, shift);
+        let (d, rate, points) = spring_span(kin, s, shift);
         scatter_spring(&spring_force(&s.spring, d, rate), &points, asm);
     }
 }
 
 /// Share of the step that ends at `t` during which a force acts.
 pub fn share(f: &ModelForce, t: f64, h: f64) -> f64 {
+    if f.is_always() {
+        return 1.0;
+    }
     ((f.until.min(t) - f.from.max(t - h)) / h).clamp(0.0, 1.0)
 }
 
-/// Forces of the scene over the step that ends at `state`.
-pub fn add_forces(model: &Model, state: &State, h: f64, asm: &mut Assembly) {
-    for f in &model.forces {
-        let s = share(f, state.t, h);
+/// Forces of the scene, and those commanded, over the step that ends at the state.
+pub fn add_forces<'a>(
+    kin: Kinematics<'_>,
+    forces: impl Iterator<Item = &'a ModelForce>,
+    h: f64,
+    asm: &mut Assembly,
+) {
+    for f in forces {
+        let s = share(f, kin.state.t, h);
         if s > 0.0 {
-            add_load(model, state, f.target, (s * f.force, s * f.torque, f.at), asm);
+            add_load(kin, f.target, (s * f.force, s * f.torque, f.at), asm);
         }
     }
 }
 
 /// Force, torque and point of attack on an owner; on a solid in proportion to mass.
 pub fn add_load(
-    model: &Model,
-    state: &State,
+    kin: Kinematics<'_>,
     target: Owner,
     (force, torque, at): (Vec3, Vec3, Vec3),
     asm: &mut Assembly,
 ) {
+    let Kinematics { model, state, .. } = kin;
     match target {
         Owner::Body(BodyId(b)) => {
             let b = &model.bodies[b as usize];

@@ -6,6 +6,7 @@ use super::law::FrictionModel;
 use super::{Newton, System};
 use crate::coords::State;
 use crate::error::StepError;
+use crate::kinematics::Placement;
 use crate::linalg::Vec3;
 
 /// A point that is let go slides on (17) with k_t = k_n times this [s]. With k_t = k_n h it would start at zero friction, its
@@ -84,16 +85,18 @@ impl System {
 
     /// Holds these sites. Where nodes are on planes that stand still, normals are the same everywhere, and rows are replaced.
     pub(super) fn hold(&mut self, state: &State, stuck: &[u32]) {
+        let start = Placement::of(&self.model, state);
         for &site in stuck {
             let s = &self.sites.all[site as usize];
-            let (a, b) = (Frame::of(&self.model, state, s.a), Frame::of(&self.model, state, s.b));
+            let at = start.kinematics(&self.model);
+            let (a, b) = (Frame::of(at, s.a), Frame::of(at, s.b));
             let n = s.normal(&self.sites.obstacles[s.obstacle], &a, &b);
             match self.can_hold(site as usize) {
                 Some(node) => self.held[node.index()] = Some((n, site)),
                 None => self.gripped[site as usize] = true,
             }
         }
-        self.form_sticks(state);
+        self.form_sticks(&start);
     }
 
     /// Holds every point whose friction (17) is below the Coulomb limit, unless it was let go; true when there were any. A point that
@@ -110,7 +113,7 @@ impl System {
             }
             let (a, b) = self.frames(s);
             let obstacle = &self.sites.obstacles[s.obstacle];
-            let frame = |part| Frame::of(&self.model, before, part);
+            let frame = |part| Frame::at(&self.model, before, part);
             if s.gap(obstacle, &a, &b) >= 0.0 || s.gap(obstacle, &frame(s.a), &frame(s.b)) >= 0.0 {
                 continue;
             }
@@ -142,15 +145,7 @@ impl System {
             let Some((n, k)) = self.held[i] else { continue };
             let s = &self.sites.all[k as usize];
             let (a, b) = self.frames(s);
-            // What the constraint pushes with: the tangential balance without friction.
-            let node = &self.model.nodes[i];
-            let mut inertia = Vec3::ZERO;
-            for (j, block) in self.mass.row(node.block) {
-                let (at, _) = self.mass.block(j);
-                inertia += block[0] * Vec3::from_slice(&self.acceleration[at..]);
-            }
-            let reaction = inertia - Vec3::from_slice(&self.asm.f[node.dof..]);
-            let reaction = reaction - n * n.dot(reaction);
+            let reaction = self.holding_force(i, n);
             let limit = self.sites.pairs[s.pair].mu1 * self.normal_force(k as usize, &a, &b);
             if limit <= 0.0 || reaction.length() > limit {
                 self.held[i] = None;
@@ -159,6 +154,18 @@ impl System {
             }
         }
         any
+    }
+
+    /// What the constraint on node `i`, held on a surface with normal `n`, pushes with [N]: the tangential balance without friction.
+    pub(super) fn holding_force(&self, i: usize, n: Vec3) -> Vec3 {
+        let node = &self.model.nodes[i];
+        let mut inertia = Vec3::ZERO;
+        for (j, block) in self.mass.row(node.block) {
+            let (at, _) = self.mass.block(j);
+            inertia += block[0] * Vec3::from_slice(&self.acceleration[at..]);
+        }
+        let reaction = inertia - Vec3::from_slice(&self.asm.f[node.dof..]);
+        reaction - n * n.dot(reaction)
     }
 
     /// Lets go of points of sticks that lost contact, and of sticks whose points cannot share their force among them.
@@ -203,7 +210,7 @@ impl System {
         any
     }
 
-    fn normal_force(&self, k: usize, a: &Frame, b: &Frame) -> f64 {
+    pub(super) fn normal_force(&self, k: usize, a: &Frame, b: &Frame) -> f64 {
         match self.site_force::<0>(k, a, b) {
             Some([side, _]) => {
                 let s = &self.sites.all[k];

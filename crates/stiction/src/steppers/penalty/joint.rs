@@ -1,23 +1,32 @@
 //! Joints as stiff springs, E = k_c/2 c·c (23), (24), and motors (25), (26), with exact derivatives.
 //!
-//! A row measures x with ẋ = n·(relative velocity), as `scene/model_joint.rs` does on plain numbers, and pushes with
+//! A row measures x with ẋ = n·(relative velocity), as `model/joint.rs` does on plain numbers, and pushes with
 //! −φ n on b and φ n on a at the same point, so that forces are equal, opposite and collinear.
 
 use super::assembly::{Assembly, DualFrame, Frame};
-use crate::coords::{State, rotation};
+use crate::kinematics::Kinematics;
 use crate::linalg::dual::{Dual, DualVec};
+use crate::linalg::rotation;
 use crate::linalg::{Mat3, Vec3};
-use crate::scene::{JointRow, Measure, Model, ModelJoint, Role, Target};
+use crate::model::{Controls, JointRow, Measure, ModelJoint, Role, Target};
 
 /// Variables: twelve of a, twelve of b, and the target of the motor.
 const N: usize = 25;
 /// Sliding speed [m/s or rad/s] at which dry friction of a joint is fully there.
 const FULL_FRICTION: f64 = 1e-3;
 
-/// Adds all joints at the end of a step. `targets` are added to what motors aim at.
-pub fn add_joints(model: &Model, state: &State, h: f64, stiffness: f64, targets: &[f64], asm: &mut Assembly) {
-    for (j, target) in model.joints.iter().zip(targets) {
-        visit(model, state, h, stiffness, j, *target, |sides| asm.add_dual(sides));
+/// Adds all joints at the end of a step. `targets` are added to what motors aim at: commands, or else their paths.
+pub fn add_joints(
+    kin: Kinematics<'_>,
+    h: f64,
+    stiffness: f64,
+    targets: &[f64],
+    commands: &Controls,
+    asm: &mut Assembly,
+) {
+    let model = kin.model;
+    for (i, (j, target)) in model.joints.iter().zip(targets).enumerate() {
+        visit(kin, h, stiffness, j, (*target, commands.motor(i)), |sides| asm.add_dual(sides));
     }
 }
 
@@ -29,16 +38,16 @@ pub const TARGET: usize = 24;
 
 /// Hands over both sides of every row that pushes.
 pub fn visit(
-    model: &Model,
-    state: &State,
+    kin: Kinematics<'_>,
     h: f64,
     stiffness: f64,
     j: &ModelJoint,
-    target: f64,
+    target: (f64, Option<f64>),
     mut each: impl FnMut(&[Side; 2]),
 ) {
-    let frame_a = j.a.map_or(Frame::WORLD, |a| Frame::of_body(model, state, a));
-    let frame_b = Frame::of_body(model, state, j.b);
+    let state = kin.state;
+    let frame_a = j.a.map_or(Frame::WORLD, |a| Frame::of_body(kin, a));
+    let frame_b = Frame::of_body(kin, j.b);
     let (a, b): (DualFrame<N>, DualFrame<N>) = (frame_a.dual(0), frame_b.dual(12));
     let place = Place::new(j, &frame_a, &frame_b, &a, &b);
     for block in &j.blocks {
@@ -70,7 +79,7 @@ fn push(
     x: Dual<N>,
     rate: Dual<N>,
     k: f64,
-    target: f64,
+    (target, command): (f64, Option<f64>),
     t: f64,
     h: f64,
 ) -> Option<Dual<N>> {
@@ -88,12 +97,16 @@ fn push(
         Role::Drive => {
             let m = j.motor.as_ref()?;
             let aim = Dual::<N>::variable(target, TARGET);
-            let force = match &m.target {
-                Target::Position(path) => {
+            let force = match (&m.target, command) {
+                (Target::Position(_), Some(at)) => (off(at) - aim) * m.stiffness + rate * m.damping,
+                (Target::Position(path), None) => {
                     let drift = (path.value(t) - path.value(t - h)) / h;
                     (off(path.value(t)) - aim) * m.stiffness + (rate - Dual::constant(drift)) * m.damping
                 }
-                Target::Velocity(path) => (rate - Dual::constant(path.value(t)) - aim) * m.damping,
+                (Target::Velocity(path), _) => {
+                    let wanted = command.unwrap_or_else(|| path.value(t));
+                    (rate - Dual::constant(wanted) - aim) * m.damping
+                }
             };
             Some(if force.x.abs() > m.limit { Dual::constant(m.limit * force.x.signum()) } else { force })
         }

@@ -33,6 +33,7 @@ mod joint;
 pub mod law;
 mod newton;
 mod patch;
+mod read;
 mod residual;
 pub mod site;
 mod sqp;
@@ -45,7 +46,7 @@ pub use bdf::{Bdf, Phase};
 pub use control::{Control, ControlKind};
 pub use law::{ContactDamping, ContactLaw, FrictionModel};
 pub use newton::Newton;
-pub(crate) use stepper::PenaltyStepper;
+pub use stepper::PenaltyStepper;
 pub use system::System;
 
 /// What the derivatives of [`crate::diff`] are made of.
@@ -111,7 +112,7 @@ pub struct Chosen {
 
 impl Chosen {
     /// Settings for a model.
-    pub fn settings(&self, model: &crate::scene::Model) -> Settings {
+    pub fn settings(&self, model: &crate::model::Model) -> Settings {
         let s = Settings::for_model(model);
         Settings {
             scheme: self.scheme.unwrap_or(s.scheme),
@@ -130,7 +131,7 @@ const SINKING: f64 = 1e-3;
 
 impl Settings {
     /// The default with contacts stiff enough for the weights of a model, and little rebound.
-    pub fn for_model(model: &crate::scene::Model) -> Settings {
+    pub fn for_model(model: &crate::model::Model) -> Settings {
         let heaviest = model.bodies.iter().filter(|b| b.block.is_some()).map(|b| b.mass).fold(0.0, f64::max);
         let weight = heaviest * model.gravity.length();
         let damping = ContactDamping::HuntCrossley(1.0);

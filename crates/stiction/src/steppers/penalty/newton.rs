@@ -49,7 +49,7 @@ impl System {
         let masses = self.model.bodies.iter().filter(|b| b.block.is_some()).map(|b| b.mass);
         let weight: f64 = masses.chain(self.model.nodes.iter().map(|n| n.mass)).sum::<f64>() * g.max(1.0);
         let inertia: f64 = (0..self.r.len()).map(|i| (self.r[i] + self.asm.f[i]).abs()).sum();
-        let momentum = weight / g.max(1.0) * largest(&self.there.v) / self.h;
+        let momentum = weight / g.max(1.0) * largest(&self.there.state.v) / self.h;
         (self.settings.tolerance * weight, ROUNDING * (self.asm.size + inertia + momentum))
     }
 
@@ -78,7 +78,7 @@ impl System {
         newton.sticks.clone_from(&self.sticks);
         let let_go = self.released.iter().enumerate().filter(|(_, r)| **r);
         newton.released = let_go.map(|(k, _)| k as u32).collect();
-        to.state.clone_from(&self.there);
+        to.state.clone_from(&self.there.state);
         to.w.clone_from(&self.w);
         to.u.clone_from(&from.w);
         to.e = d;

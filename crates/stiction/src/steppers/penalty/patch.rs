@@ -12,7 +12,7 @@ use crate::coords::{Anchor, NodeId, SoftId, State};
 use crate::diff::closest_of_triangle;
 use crate::linalg::dual::{Dual, DualVec};
 use crate::linalg::{BlockMat, NearSymmetric, Vec3};
-use crate::scene::{Model, ModelNode, Owner};
+use crate::model::{Model, ModelNode, Owner};
 
 /// Faces farther from a node than this many edge lengths, and its way in two steps, are not looked at.
 const REACH: f64 = 1.5;
@@ -41,10 +41,10 @@ pub struct SoftPair {
 /// A node with the faces that it may touch in a step.
 #[derive(Clone, Debug)]
 pub(crate) struct Patch {
-    node: NodeId,
+    pub(super) node: NodeId,
     faces: Vec<[NodeId; 3]>,
     pub pair: usize,
-    layer: f64,
+    pub(super) layer: f64,
     /// Deepest that a node may be behind a face [m].
     deepest: f64,
 }
@@ -115,7 +115,7 @@ pub(crate) fn soft_pairs(model: &Model, sites: &mut Sites) -> Vec<SoftPair> {
     all
 }
 
-fn position(model: &Model, state: &State, n: NodeId) -> Vec3 {
+pub(super) fn position(model: &Model, state: &State, n: NodeId) -> Vec3 {
     Vec3::from_slice(&state.q[model.nodes[n.index()].q..])
 }
 
@@ -173,7 +173,7 @@ impl System {
         if pattern != self.patch_pattern {
             self.patch_pattern = pattern;
             let all = [&self.pattern[..], &self.patch_pattern[..]].concat();
-            let pattern = BlockMat::with_pattern(&self.model.layout, &all);
+            let pattern = BlockMat::with_pattern(&self.model.layout.widths(), &all);
             self.gq = pattern.clone();
             self.gv = pattern.clone();
             self.rd = pattern.clone();
@@ -183,7 +183,7 @@ impl System {
     }
 
     /// The closest face of a patch: its corners, weights of the closest point and signed distance.
-    fn closest_face(&self, state: &State, p: &Patch) -> Option<([NodeId; 3], [f64; 3], f64)> {
+    pub(super) fn closest_face(&self, state: &State, p: &Patch) -> Option<([NodeId; 3], [f64; 3], f64)> {
         let at = |n: NodeId| position(&self.model, state, n);
         let x = at(p.node);
         let mut best: Option<([NodeId; 3], [f64; 3], f64, f64)> = None;
@@ -214,7 +214,7 @@ impl System {
         if d >= p.layer {
             return None;
         }
-        let frame = |n: NodeId| Frame::of(&self.model, state, Owner::Node(n));
+        let frame = |n: NodeId| Frame::at(&self.model, state, Owner::Node(n));
         let frames = [frame(p.node), frame(face[0]), frame(face[1]), frame(face[2])];
         let dual = [0, 1, 2, 3].map(|k| frames[k].dual::<N>(6 * k));
         let (x, y) = (dual[0].x, [dual[1].x, dual[2].x, dual[3].x]);
@@ -270,11 +270,11 @@ impl System {
         let patches = std::mem::take(&mut self.patches);
         for p in &patches {
             if self.asm.matrices {
-                if let Some(sides) = self.patch_force::<24>(&self.there, p) {
+                if let Some(sides) = self.patch_force::<24>(&self.there.state, p) {
                     self.contacts += 1;
                     self.asm.add_dual(&sides);
                 }
-            } else if let Some(sides) = self.patch_force::<0>(&self.there, p) {
+            } else if let Some(sides) = self.patch_force::<0>(&self.there.state, p) {
                 self.contacts += 1;
                 self.asm.add_dual(&sides);
             }

@@ -5,7 +5,7 @@ use super::bdf::Phase;
 use super::control::ControlKind;
 use super::{System, elements, joint};
 use crate::linalg::{BlockMat, Mat3, Vec3};
-use crate::scene::Owner;
+use crate::model::Owner;
 
 impl System {
     fn add_sites(&mut self) {
@@ -39,30 +39,34 @@ impl System {
 
     /// Fills r at the increment `d`, and with `matrices` the Jacobians; returns ‖r‖₂.
     pub(crate) fn evaluate(&mut self, from: &Phase, d: &[f64], step: usize, matrices: bool) -> f64 {
-        self.kin.place(&self.model, self.settings.scheme, self.h, from, d, &mut self.there, &mut self.w);
+        self.kin.place(
+            &self.model,
+            self.settings.scheme,
+            self.h,
+            from,
+            d,
+            &mut self.there.state,
+            &mut self.w,
+        );
         self.set_pressures();
         self.asm.clear(matrices);
-        let (model, there, asm) = (&self.model, &self.there, &mut self.asm);
-        elements::add_solids(model, there, &mut self.vertices, asm);
-        elements::add_sheets(model, there, &mut self.vertices, asm);
-        elements::add_springs(model, there, &self.shifts, asm);
-        elements::add_forces(model, there, self.h, asm);
-        joint::add_joints(model, there, self.h, self.settings.joint_stiffness, &self.targets, asm);
+        self.there.update(&self.model);
+        let (there, asm) = (self.there.kinematics(&self.model), &mut self.asm);
+        elements::add_solids(there, &self.pressures, &mut self.vertices, asm);
+        elements::add_sheets(there, &mut self.vertices, asm);
+        elements::add_springs(there, &self.shifts, asm);
+        elements::add_forces(there, self.commands.forces(&self.model), self.h, asm);
+        let stiffness = self.settings.joint_stiffness;
+        joint::add_joints(there, self.h, stiffness, &self.targets, &self.commands, asm);
         for c in &self.controls {
             let value = c.place(step).map_or(0.0, |k| c.values[k]);
             match c.kind {
                 ControlKind::Force(owner, axis) => {
-                    elements::add_load(
-                        model,
-                        there,
-                        owner,
-                        (value * Vec3::AXES[axis], Vec3::ZERO, Vec3::ZERO),
-                        asm,
-                    );
+                    elements::add_load(there, owner, (value * Vec3::AXES[axis], Vec3::ZERO, Vec3::ZERO), asm);
                 }
                 ControlKind::Torque(body, axis) => {
                     let load = (Vec3::ZERO, value * Vec3::AXES[axis], Vec3::ZERO);
-                    elements::add_load(model, there, Owner::Body(body), load, asm);
+                    elements::add_load(there, Owner::Body(body), load, asm);
                 }
                 _ => {}
             }
@@ -109,11 +113,12 @@ impl System {
 
     /// Pressures of inflated solids at the time of the step's end.
     fn set_pressures(&mut self) {
-        for s in &mut self.model.solids {
+        for (s, pressures) in self.model.solids.iter().zip(&mut self.pressures) {
             for (inflation, tets) in &s.inflations {
-                let pressure = inflation.at(self.there.t);
+                pressures.resize(s.tets.len(), 0.0);
+                let pressure = inflation.at(self.there.state.t);
                 for &t in tets {
-                    s.elements.set_pressure(t as usize, pressure);
+                    pressures[t as usize] = pressure;
                 }
             }
         }
@@ -155,7 +160,7 @@ impl System {
         for (n, held) in self.model.nodes.iter().zip(&self.held) {
             let Some((normal, _)) = *held else { continue };
             let r = Vec3::from_slice(&self.r[n.dof..]);
-            let v = Vec3::from_slice(&self.there.v[n.dof..]);
+            let v = Vec3::from_slice(&self.there.state.v[n.dof..]);
             let s = self.h * scale(n.mass);
             let out = normal * normal.dot(r) + (v - normal * normal.dot(v)) * s;
             out.write_to_slice(&mut self.r[n.dof..n.dof + 3]);

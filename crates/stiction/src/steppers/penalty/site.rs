@@ -8,10 +8,10 @@ use super::Settings;
 use super::assembly::{DualFrame, Frame};
 use super::law::{Coefficients, ContactLaw};
 use crate::collide::{Distance, SignedDistance};
-use crate::coords::{BodyId, NodeId, Pose};
+use crate::coords::{BodyId, NodeId, Pose, ShapeId};
 use crate::linalg::dual::{Dual, DualVec};
 use crate::linalg::{Mat3, Vec3};
-use crate::scene::{Model, Owner, SurfaceFriction};
+use crate::model::{Model, Owner, SurfaceFriction};
 use parry3d_f64::shape::{Shape, TypedShape};
 
 /// Points around each rim of a cylinder.
@@ -38,6 +38,8 @@ pub struct Site {
     pub pair: usize,
     /// Direction of μ₁ where friction is elliptic: by which side it is held (false a, true b), in the frame of that side.
     pub direction: Option<(bool, Vec3)>,
+    /// Shapes of point and obstacle, and which point of its shape it is.
+    pub name: ((ShapeId, ShapeId), usize),
 }
 
 /// Coefficients of a pair of owners.
@@ -147,10 +149,12 @@ impl Sites {
                 });
                 places[j] = Some(obstacle);
                 let flat = matches!(b.geometry.as_typed_shape(), TypedShape::HalfSpace(_));
-                for (p, radius) in points(&*a.geometry.0) {
+                let shapes = (ShapeId(i as u32), ShapeId(j as u32));
+                for (point, (p, radius)) in points(&*a.geometry.0).into_iter().enumerate() {
                     let local = a.local.transform_point(p);
                     let (a, b, pose) = (a.owner, b.owner, b.local);
-                    sites.all.push(Site { a, local, radius, b, pose, obstacle, flat, pair, direction });
+                    let name = (shapes, point);
+                    sites.all.push(Site { a, local, radius, b, pose, obstacle, flat, pair, direction, name });
                 }
             }
         }

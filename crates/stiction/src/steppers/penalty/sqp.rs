@@ -42,7 +42,7 @@ impl System {
         for &site in &from.stuck {
             let Some(node) = self.can_hold(site as usize) else { continue };
             let s = &self.sites.all[site as usize];
-            let frame = |part| Frame::of(&self.model, &from.state, part);
+            let frame = |part| Frame::at(&self.model, &from.state, part);
             let normal = s.normal(&self.sites.obstacles[s.obstacle], &frame(s.a), &frame(s.b));
             self.press(node.index(), site as usize, normal);
         }
@@ -132,6 +132,11 @@ impl System {
     /// A hard constraint takes the place of this site's force.
     pub(super) fn is_hard(&self, site: usize) -> bool {
         self.settings.friction == FrictionModel::Sqp && self.can_hold(site).is_some()
+    }
+
+    /// The whole force of the hard constraint at a site [N], on its node; nothing where there is none.
+    pub(super) fn hard_force(&self, site: usize) -> Option<Vec3> {
+        self.hard.iter().flatten().find(|h| h.site as usize == site).map(|h| h.reaction)
     }
 
     /// Remembers what constraints must push with: r before its rows are replaced.

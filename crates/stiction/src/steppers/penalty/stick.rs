@@ -8,10 +8,12 @@
 use super::System;
 use super::assembly::{DualFrame, Frame};
 use super::site::Site;
-use crate::coords::{State, rotation};
+use crate::coords::State;
+use crate::kinematics::Placement;
 use crate::linalg::dual::{Dual, DualVec};
+use crate::linalg::rotation;
 use crate::linalg::{Mat3, Quat, Vec3};
-use crate::scene::Owner;
+use crate::model::Owner;
 
 /// Compliance of a row, in units of h²/m: a load F makes a body creep at 1e-9 h F/m.
 pub(super) const COMPLIANCE: f64 = 1e-9;
@@ -76,7 +78,7 @@ impl System {
     }
 
     /// Puts all sites that are gripped into sticks, at a state; sticks that stay as they are keep their forces.
-    pub(super) fn form_sticks(&mut self, state: &State) {
+    pub(super) fn form_sticks(&mut self, there: &Placement) {
         let old = std::mem::take(&mut self.sticks);
         let mut normals: Vec<Vec3> = Vec::new();
         let mut points: Vec<Vec<Vec3>> = Vec::new();
@@ -85,7 +87,10 @@ impl System {
                 continue;
             }
             let s = &self.sites.all[k];
-            let (a, b) = (Frame::of(&self.model, state, s.a), Frame::of(&self.model, state, s.b));
+            let (a, b) = {
+                let at = there.kinematics(&self.model);
+                (Frame::of(at, s.a), Frame::of(at, s.b))
+            };
             let n = s.normal(&self.sites.obstacles[s.obstacle], &a, &b);
             let p = a.x + a.r * s.local - n * s.radius;
             let bodies = matches!((s.a, s.b), (Owner::Body(_), Owner::Body(_)));
@@ -263,8 +268,8 @@ struct Side<const N: usize> {
 
 impl<const N: usize> Side<N> {
     fn new(system: &System, before: &State, d: &[f64], owner: Owner, at: usize) -> Side<N> {
-        let frame = Frame::of(&system.model, &system.there, owner);
-        let start = Frame::of(&system.model, before, owner);
+        let frame = Frame::of(system.at(), owner);
+        let start = Frame::at(&system.model, before, owner);
         let turns = frame.dofs.is_some() && frame.rigid;
         let dual = |f: &Frame, at: usize| DualFrame {
             x: DualVec::variable(f.x, f.dofs.map(|_| at)),

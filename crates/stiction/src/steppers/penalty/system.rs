@@ -1,7 +1,7 @@
 //! A model with its smooth contacts: what steps are made of.
 
 use super::assembly::{Assembly, Frame, add_part};
-use super::bdf::{Kinematics, Phase};
+use super::bdf::{Increments, Phase};
 use super::border::Border;
 use super::control::{Control, ControlKind};
 use super::elements::Vertices;
@@ -15,13 +15,16 @@ use crate::coords::{BodyId, NodeId, State};
 use crate::diff::{Param, Term};
 use crate::dynamics::{Slender, Solids};
 use crate::error::SceneError;
+use crate::kinematics::{Kinematics, Placement};
 use crate::linalg::dual::{Dual, DualVec};
 use crate::linalg::{BlockMat, Mat3, NearSymmetric, Vec3};
-use crate::scene::{Model, Owner};
+use crate::model::{Controls as Commands, Model, Owner};
+use std::sync::Arc;
 
 /// A model with its smooth contacts, ready to step.
 pub struct System {
-    pub(crate) model: Model,
+    /// Copied where parameters are written.
+    pub(crate) model: Arc<Model>,
     pub(crate) settings: Settings,
     pub(crate) h: f64,
     pub(crate) sites: Sites,
@@ -42,16 +45,20 @@ pub struct System {
     pub(crate) gv: BlockMat,
     pub(super) rd: BlockMat,
     pub(crate) lu: NearSymmetric,
-    pub(crate) kin: Kinematics,
-    pub(crate) there: State,
+    pub(crate) kin: Increments,
+    pub(crate) there: Placement,
     pub(crate) w: Vec<f64>,
     /// (a₀ w + a₁ w⁻ + a₂ w⁼)/h − g.
     pub(crate) acceleration: Vec<f64>,
     pub(crate) r: Vec<f64>,
     pub(super) work: Vec<f64>,
     pub(crate) vertices: Vertices,
+    /// Per solid: pressures of its tets [Pa]; empty where none is inflated.
+    pub(crate) pressures: Vec<Vec<f64>>,
     /// Per spring: where controls move its ends.
     pub(crate) shifts: Vec<[Vec3; 2]>,
+    /// Those of the simulation.
+    pub(super) commands: Commands,
     /// Per joint: what controls add to its target.
     pub(crate) targets: Vec<f64>,
     /// Per joint: what is added to its target at all times.
@@ -74,7 +81,8 @@ pub struct System {
 
 impl System {
     /// Of a model. Rods, and damping in proportion to stiffness, are not known here.
-    pub fn new(model: Model, settings: Settings, h: f64) -> Result<System, SceneError> {
+    pub fn new(model: impl Into<Arc<Model>>, settings: Settings, h: f64) -> Result<System, SceneError> {
+        let model = model.into();
         if !(h > 0.0 && h.is_finite()) {
             return Err(SceneError::new("time step", format!("{h} s: it must be positive and finite")));
         }
@@ -97,10 +105,10 @@ impl System {
         let mut pairs = [Solids::pattern(&model), Slender::pattern(&model), sites.pattern(&model)].concat();
         let block = |b: BodyId| model.bodies[b.index()].block.map(|k| k as u32);
         pairs.extend(model.joints.iter().filter_map(|j| Some((block(j.a?)?, block(j.b)?))));
-        let pattern = BlockMat::with_pattern(&model.layout, &pairs);
+        let pattern = BlockMat::with_pattern(&model.layout.widths(), &pairs);
         let n = pattern.rows();
         let mut system = System {
-            mass: BlockMat::with_pattern(&model.layout, &Solids::mass_pattern(&model)),
+            mass: BlockMat::with_pattern(&model.layout.widths(), &Solids::mass_pattern(&model)),
             gq: pattern.clone(),
             gv: pattern.clone(),
             rd: pattern.clone(),
@@ -108,13 +116,15 @@ impl System {
             settings,
             h,
             lu: NearSymmetric::default(),
-            kin: Kinematics::default(),
-            there: State::default(),
+            kin: Increments::default(),
+            there: Placement::default(),
             w: vec![0.0; n],
             acceleration: vec![0.0; n],
             r: vec![0.0; n],
             work: vec![0.0; n],
             vertices: Vertices::default(),
+            pressures: vec![Vec::new(); model.solids.len()],
+            commands: Commands::default(),
             shifts: vec![[Vec3::ZERO; 2]; model.springs.len()],
             targets: vec![0.0; model.joints.len()],
             offsets: vec![0.0; model.joints.len()],
@@ -144,8 +154,8 @@ impl System {
         Ok(system)
     }
 
-    /// The model.
-    pub fn model(&self) -> &Model {
+    /// The model, as it is shared.
+    pub fn model(&self) -> &Arc<Model> {
         &self.model
     }
 
@@ -212,9 +222,14 @@ impl System {
         }
     }
 
+    /// Everything where the equations were evaluated last.
+    pub(crate) fn at(&self) -> Kinematics<'_> {
+        self.there.kinematics(&self.model)
+    }
+
     /// Frames of both sides of a site.
     pub(crate) fn frames(&self, s: &Site) -> (Frame, Frame) {
-        (Frame::of(&self.model, &self.there, s.a), Frame::of(&self.model, &self.there, s.b))
+        (Frame::of(self.at(), s.a), Frame::of(self.at(), s.b))
     }
 
     /// Coefficients of a site; with N = 28 the last four variables are μ₁, μ₂, stiffness and damping.
@@ -264,7 +279,7 @@ impl System {
     pub(crate) fn can_hold(&self, k: usize) -> Option<NodeId> {
         let s = &self.sites.all[k];
         let fixed = match s.b {
-            Owner::Body(b) => matches!(self.model.bodies[b.index()].motion, crate::scene::Motion::Fixed),
+            Owner::Body(b) => matches!(self.model.bodies[b.index()].motion, crate::model::Motion::Fixed),
             _ => false,
         };
         match s.a {
@@ -276,7 +291,7 @@ impl System {
     /// Sum of contact forces on an owner, by anything or by one other, at the end of the last step evaluated [N]. Static
     /// friction that the hybrid model holds by constraints is not part of it.
     pub fn contact_force(&self, on: Owner, by: Option<Owner>) -> Vec3 {
-        Vec3::AXES.map(|n| self.contact_force_term(&self.there, on, by, n).value).into()
+        Vec3::AXES.map(|n| self.contact_force_term(&self.there.state, on, by, n).value).into()
     }
 
     /// The same along `n` at a state, with its derivatives by configuration and velocity.
@@ -289,7 +304,7 @@ impl System {
                 (_, true) if by.is_none_or(|o| o == a) => -1.0,
                 _ => continue,
             };
-            let (fa, fb) = (Frame::of(&self.model, state, s.a), Frame::of(&self.model, state, s.b));
+            let (fa, fb) = (Frame::at(&self.model, state, s.a), Frame::at(&self.model, state, s.b));
             if s.gap(&self.sites.obstacles[s.obstacle], &fa, &fb) >= 0.0 {
                 continue;
             }
@@ -339,7 +354,7 @@ impl System {
 pub(crate) fn joint_sides(system: &System, j: usize, mut each: impl FnMut(&[joint::Side; 2], usize)) {
     let (model, k) = (&system.model, system.settings.joint_stiffness);
     let joint = &model.joints[j];
-    joint::visit(model, &system.there, system.h, k, joint, system.targets[j], |sides| {
+    joint::visit(system.at(), system.h, k, joint, (system.targets[j], system.commands.motor(j)), |sides| {
         each(sides, joint::TARGET)
     });
 }

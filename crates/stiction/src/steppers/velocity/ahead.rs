@@ -1,32 +1,35 @@
 //! Where the velocities found lead: contacts that were missed, and motions that run into something.
 
-use super::super::rows::{driven_velocity, free_velocity};
 use super::VelocityStepper;
+use super::rows::{driven_velocity, free_velocity};
 use crate::collide::Contact;
 use crate::coords::{Anchor, ShapeId, State};
 use crate::integrate::advance;
+use crate::kinematics::{Kinematics, Placement};
 use crate::linalg::Vec3;
-use crate::scene::Model;
+use crate::model::Model;
 
 /// Overlaps ahead that exceed this share of the smaller shape are worth another solve.
-const MISSED: f64 = 5e-3;
+pub(super) const MISSED: f64 = 5e-3;
 /// A body that moves this share of its reach farther than assumed may meet contacts that were not looked for:
 /// half of the margin within which contacts are made anyway.
 const SURPRISE: f64 = 0.01;
 
 impl VelocityStepper {
     /// Where the velocities found lead.
-    pub(super) fn look_ahead(&mut self, model: &Model, state: &State, h: f64) {
+    pub(super) fn look_ahead(&mut self, kin: Kinematics<'_>, h: f64) {
+        let Kinematics { model, state, .. } = kin;
         lead(model, state, &self.solution.v, h, &mut self.ahead);
     }
 
     /// True when some body ends up moving so differently from what contact detection assumed that contacts may have
     /// been missed. Marks all that may have part in them: these bodies, and those that move at all, whose contacts are
     /// linear only in the small. Once looked after, a body is looked after again where it moves differently from then.
-    pub(super) fn was_surprised(&mut self, model: &Model, state: &State, h: f64, first: bool) -> bool {
+    pub(super) fn was_surprised(&mut self, kin: Kinematics<'_>, h: f64, first: bool) -> bool {
+        let Kinematics { model, state, .. } = kin;
         let fall = if first { model.gravity.length() * h } else { 0.0 };
         let allowed = if first { SURPRISE } else { MISSED };
-        let (v, assumed) = (&self.solution.v, if first { &state.v } else { &self.ahead.v });
+        let (v, assumed) = (&self.solution.v, if first { &state.v } else { &self.ahead.state.v });
         let change = |dof: usize| (Vec3::from_slice(&v[dof..]) - Vec3::from_slice(&assumed[dof..])).length();
         let speed = |dof: usize| Vec3::from_slice(&v[dof..]).length();
         let far = |shape: usize, moved: f64, share: f64| h * moved > share * model.shapes[shape].scale;
@@ -58,23 +61,24 @@ impl VelocityStepper {
 
     /// Looks for overlaps where the velocities found would lead, and adds them as contacts linearised there:
     /// `gap(v) ≈ gap + h n·(J v − J v_found)`. The impulses found so far become the guess for the next solve.
-    pub(super) fn find_missed(&mut self, model: &Model, state: &State, h: f64) -> bool {
+    pub(super) fn find_missed(&mut self, kin: Kinematics<'_>, h: f64) -> bool {
+        let Kinematics { model, state, .. } = kin;
         self.collect_forces(model);
-        self.look_ahead(model, state, h);
+        self.look_ahead(kin, h);
         // ω at the end includes the turn of the inertia; the linearisation is about the velocities found.
-        self.ahead.v.copy_from_slice(&self.solution.v);
+        self.ahead.state.v.copy_from_slice(&self.solution.v);
+        self.ahead.update(model);
+        let ahead = self.ahead.kinematics(model);
         self.changed.clear();
         self.collider.seek_at(&self.sought);
-        self.collider.detect(model, &self.ahead, 0.0, &mut self.candidates);
+        self.collider.detect(ahead, 0.0, &mut self.candidates);
         let before = self.contacts.len();
         for c in &self.candidates {
             let reach = |s: ShapeId| model.shapes[s.index()].scale;
             if c.gap > -MISSED * reach(c.key.shape_a).min(reach(c.key.shape_b)) {
                 continue;
             }
-            let side = |anchor: &Anchor, other: &Anchor| {
-                row_velocity(model, state, &self.ahead, anchor, other, c.point, h)
-            };
+            let side = |anchor: &Anchor, other: &Anchor| row_velocity(kin, ahead, anchor, other, c.point, h);
             let ((arm_a, v_a), (arm_b, v_b)) = (side(&c.a, &c.b), side(&c.b, &c.a));
             let gap = c.gap - h * c.normal().dot(v_a - v_b);
             let late = Contact { gap, ..*c };
@@ -87,7 +91,7 @@ impl VelocityStepper {
             self.changed.push(c.key);
         }
         // What was passed through altogether leaves no overlap behind.
-        self.collider.passed(model, (state, &self.ahead), h, &mut self.candidates);
+        self.collider.passed((kin, ahead), h, &mut self.candidates);
         for c in &self.candidates {
             if self.late.iter().any(|l| l.0 == c.key) {
                 continue;
@@ -98,10 +102,12 @@ impl VelocityStepper {
             }
             self.changed.push(c.key);
         }
-        self.there.t = state.t;
-        self.there.q.clone_from(&state.q);
-        self.there.v.clone_from(&self.solution.v);
-        self.collider.swept(model, &self.there, h, &mut self.candidates);
+        let there = &mut self.there.state;
+        there.t = state.t;
+        there.q.clone_from(&state.q);
+        there.v.clone_from(&self.solution.v);
+        self.there.update(model);
+        self.collider.swept(self.there.kinematics(model), h, &mut self.candidates);
         for c in &self.candidates {
             let reach = |s: ShapeId| model.shapes[s.index()].scale;
             let met = self.collider.met();
@@ -143,11 +149,12 @@ impl VelocityStepper {
     }
 
     /// True when the motion found runs into something (`intersection_free` only).
-    pub(super) fn runs_into(&mut self, model: &Model, state: &State, h: f64) -> bool {
+    pub(super) fn runs_into(&mut self, kin: Kinematics<'_>, h: f64) -> bool {
+        let Kinematics { model, state, .. } = kin;
         let Some(guard) = &mut self.guard else { return false };
         lead(model, state, &self.v_move, h, &mut self.ahead);
         self.joints.project(model, &mut self.ahead);
-        guard.meets(model, state, &self.ahead)
+        guard.meets(kin, self.ahead.kinematics(model))
     }
 
     /// Impacts of the motion found become contacts; those known already are linearised anew.
@@ -158,7 +165,7 @@ impl VelocityStepper {
         for hit in &guard.hits {
             let c = hit.contact;
             self.late.retain(|l| l.0 != c.key);
-            if let Some(r) = &mut self.relinearizer {
+            if let Some(r) = &mut self.refine {
                 r.note_impact(c.key);
             }
             match self.contacts[..before].binary_search_by(|o| o.key.cmp(&c.key)) {
@@ -171,49 +178,50 @@ impl VelocityStepper {
     }
 
     /// Shortens the motion of bodies that would run into something: the largest part that is missing, and the impacts left.
-    pub(super) fn hold_back(&mut self, model: &Model, state: &State, h: f64) -> (f64, usize) {
+    pub(super) fn hold_back(&mut self, kin: Kinematics<'_>, h: f64) -> (f64, usize) {
+        let Kinematics { model, state, .. } = kin;
         let Some(guard) = &mut self.guard else { return (0.0, 0) };
-        let (joints, ahead) = (&mut self.joints, &mut self.ahead);
-        let (kept, left) = guard.hold_back(model, state, &mut self.v_move, |v| {
+        let joints = &mut self.joints;
+        let (kept, left) = guard.hold_back(kin, &mut self.v_move, &mut self.ahead, |v, ahead| {
             lead(model, state, v, h, ahead);
             joints.project(model, ahead);
-            ahead.clone()
         });
         (1.0 - kept, left)
     }
 }
 
 /// Where a motion leads.
-pub(super) fn lead(model: &Model, state: &State, v: &[f64], h: f64, ahead: &mut State) {
-    ahead.t = state.t;
-    ahead.q.clone_from(&state.q);
-    ahead.v.clone_from(&state.v);
-    advance(model, ahead, v, v, h);
+pub(super) fn lead(model: &Model, from: &State, v: &[f64], h: f64, ahead: &mut Placement) {
+    let state = &mut ahead.state;
+    state.t = from.t;
+    state.q.clone_from(&from.q);
+    state.v.clone_from(&from.v);
+    advance(model, state, v, v, h);
+    ahead.update(model);
 }
 
 /// Lever arm and velocity over the step of one side of a contact at `point`, linearised at `ahead`, whose velocities are those of
 /// the way there.
 pub(super) fn row_velocity(
-    model: &Model,
-    state: &State,
-    ahead: &State,
+    kin: Kinematics<'_>,
+    ahead: Kinematics<'_>,
     anchor: &Anchor,
     other: &Anchor,
     point: Vec3,
     h: f64,
 ) -> (Vec3, Vec3) {
+    let model = kin.model;
     match *anchor {
-        Anchor::Rigid { body, .. } => {
-            let b = &model.bodies[body.index()];
-            let arm = point - Vec3::from_slice(&ahead.q[b.q..]);
-            let v = Vec3::from_slice(&ahead.v[b.dof..]);
-            (arm, v + Vec3::from_slice(&ahead.v[b.dof + 3..]).cross(arm))
+        Anchor::Body { body, .. } if model.is_free(body) => {
+            let frame = ahead.body(body);
+            let arm = point - frame.com.translation;
+            (arm, frame.v + frame.w.cross(arm))
         }
-        Anchor::Node(n) => (Vec3::ZERO, model.node_velocity(ahead, n)),
+        Anchor::Node(n) => (Vec3::ZERO, ahead.node_velocity(n)),
         Anchor::Surface { .. } => {
-            let driven = driven_velocity(model, state, anchor, other, h);
-            (Vec3::ZERO, driven + free_velocity(model, ahead, anchor))
+            let driven = driven_velocity(kin, anchor, other, h);
+            (Vec3::ZERO, driven + free_velocity(ahead, anchor))
         }
-        _ => (Vec3::ZERO, driven_velocity(model, state, anchor, other, h)),
+        _ => (Vec3::ZERO, driven_velocity(kin, anchor, other, h)),
     }
 }

@@ -1,15 +1,14 @@
 //! The end velocity of the midpoint rule.
 
 use super::super::StepReport;
-use super::super::joints::turn_inertia;
-use super::super::rows::normal_bias;
 use super::ahead::lead;
+use super::joints::turn_inertia;
+use super::rows::normal_bias;
 use super::{VelocityStepper, with_clearance};
 use crate::contact::Residuals;
 use crate::contact::warm::Carried;
-use crate::coords::State;
+use crate::kinematics::Kinematics;
 use crate::linalg::Vec3;
-use crate::scene::Model;
 use crate::solvers::Trace;
 
 impl VelocityStepper {
@@ -17,12 +16,12 @@ impl VelocityStepper {
     /// move alone would leave every impact elastic and every held velocity reversed (docs/papers.md, correction C2).
     pub(super) fn end_velocity(
         &mut self,
-        model: &Model,
-        state: &State,
+        kin: Kinematics<'_>,
         h: f64,
         report: &mut StepReport,
         trace: &mut dyn Trace,
     ) {
+        let Kinematics { model, state, .. } = kin;
         let (p, end, x) = (&mut self.problem, &mut self.end, &mut self.end_solution);
         end.b.resize(p.b.len(), 0.0);
         self.mass.mul(&self.smooth, &mut end.b);
@@ -44,21 +43,22 @@ impl VelocityStepper {
             // Joints hold at the end of the step where it leads, with the inertia that bodies have there.
             lead(model, state, &self.v_move, h, &mut self.ahead);
             report.joint_error = self.joints.project(model, &mut self.ahead);
-            turn_inertia(&mut end.a, model, state, &self.ahead);
+            turn_inertia(&mut end.a, model, state, &self.ahead.state);
         }
         (end.h, end.force_per_lambda, end.velocity_scale) = (h, 1.0 / h, p.velocity_scale);
         end.clear_rows();
         x.v.clear();
         x.v.extend_from_slice(&self.smooth);
         x.lambda.clear();
+        let struck = |i: usize| self.flight.as_ref().and_then(|f| f.impulse_of(i));
         for (i, c) in self.contacts.iter().enumerate() {
-            if self.solution.lambda[i].x <= 0.0 {
+            if self.solution.lambda[i].x <= 0.0 || struck(i).is_some() {
                 continue;
             }
             end.j.push(p.j.frame[i], p.j.terms(i).iter().copied());
             let mut bias = p.bias[i];
             let apart = with_clearance(self.guard.is_some(), model, c);
-            bias.x -= normal_bias(self.settings.scheme, model, state, &apart, h);
+            bias.x -= normal_bias(self.settings.scheme, kin, &apart, h);
             let closing = p.j.mul_one(i, &state.v).x + bias.x;
             if closing < -model.contact.restitution_threshold {
                 bias.x += c.restitution * closing;
@@ -71,36 +71,49 @@ impl VelocityStepper {
         }
         let (first, first_end) = (self.contacts.len(), x.lambda.len());
         let moved = (&*p, &self.solution.lambda[..], first);
-        self.joints.fill_end(model, &self.ahead, moved, end, &mut x.lambda);
+        let ahead = self.ahead.kinematics(model);
+        self.joints.fill_end(ahead, &self.controls, moved, end, &mut x.lambda);
         let solved = self.solver.solve(end, x, trace);
         report.iterations += solved.iterations;
         report.factorizations += solved.factorizations;
-        if report.status.is_solved() {
-            report.status = solved.status;
-        }
         let measured = self.yardstick.measure(end, x);
+        if report.status.is_solved() {
+            let borne_out = self.yardstick.bears_out(end, &measured, &self.smooth, self.coulomb);
+            report.status = solved.status.judged(borne_out);
+        }
         // A velocity law leaves no gap to measure.
         report.residuals = report.residuals.max(Residuals { penetration: 0.0, ..measured });
         if !self.joints.is_empty() {
             self.joints.collect_end(model, (p, &self.solution.lambda, first), (end, &x.lambda, first_end));
             // `advance` takes velocities by the inertia at the start.
-            turn_inertia(&mut end.a, model, &self.ahead, state);
+            turn_inertia(&mut end.a, model, &self.ahead.state, state);
             for b in model.bodies.iter().filter(|b| b.block.is_some()) {
                 let w = Vec3::from_slice(&x.v[b.dof + 3..]);
-                let l = b.world_inertia(self.ahead.rigid_pose(b.q).rotation) * w;
+                let l = b.world_inertia(self.ahead.state.rigid_pose(b.q).rotation) * w;
                 let w = b.world_inertia_inverse(state.rigid_pose(b.q).rotation) * l;
                 w.write_to_slice(&mut x.v[b.dof + 3..b.dof + 6]);
             }
         }
         std::mem::swap(&mut self.mass, &mut end.a);
+        if let Some(flight) = &self.flight {
+            if let Some((p, x)) = flight.solved() {
+                let measured = self.yardstick.measure(p, x);
+                report.residuals = report.residuals.max(Residuals { penetration: 0.0, ..measured });
+            }
+            flight.write_end(&self.mass, &mut x.v);
+        }
         // Forces are those that changed the momentum.
         let mut loaded = x.lambda.iter();
         self.forces.clear();
         self.warm.entries.clear();
         for (i, c) in self.contacts.iter().enumerate() {
             let carries = self.solution.lambda[i].x > 0.0;
-            let lambda = if carries { loaded.next().copied().unwrap_or_default() } else { Vec3::ZERO };
-            let force = c.frame.transpose() * lambda * end.force_per_lambda;
+            let impulse = match struck(i) {
+                Some(impulse) => impulse,
+                None if carries => c.frame.transpose() * loaded.next().copied().unwrap_or_default(),
+                None => Vec3::ZERO,
+            };
+            let force = impulse * end.force_per_lambda;
             self.forces.push(force);
             self.warm.entries.push(Carried { key: c.key, force, point: c.point });
         }

@@ -5,20 +5,21 @@
 //! intersections, so is its end.
 
 use crate::collide::{Contact, Continuous, Hit};
-use crate::coords::{Anchor, ShapeId, State};
-use crate::scene::{Model, Owner};
+use crate::coords::ShapeId;
+use crate::kinematics::{Kinematics, Placement};
+use crate::model::{Model, Owner};
 
 /// Surfaces aim at this share of the smaller scale as a gap, so that rounding and curvature do not bring them into touch.
 const CLEARANCE: f64 = 2e-3;
 /// Solves for impacts before bodies are held back.
-pub(super) const MOST_PASSES: usize = 6;
+pub(crate) const MOST_PASSES: usize = 6;
 /// Rounds of shorter and shorter ways; then the bodies in question stay, and then all.
 const MOST_ROUNDS: usize = 24;
 /// The part of the way to an impact that is made.
 const SAFE: f64 = 0.9;
 
 /// Finds impacts of a step's motion, and shortens motions.
-pub(super) struct Guard {
+pub(crate) struct Guard {
     continuous: Continuous,
     pub hits: Vec<Hit>,
     /// Blocks that move together because joints, rods or solids tie them: number of the group of each block.
@@ -42,25 +43,26 @@ impl Guard {
     }
 
     /// Finds the candidates of a step.
-    pub fn start(&mut self, model: &Model, state: &State, h: f64) {
-        self.continuous.find_candidates(model, state, h);
+    pub fn start(&mut self, kin: Kinematics<'_>, h: f64) {
+        self.continuous.find_candidates(kin, h);
     }
 
     /// True when something meets on the way from one state to another; `hits` says what.
-    pub fn meets(&mut self, model: &Model, state: &State, ahead: &State) -> bool {
-        self.continuous.impacts(model, state, ahead, &mut self.hits);
+    pub fn meets(&mut self, kin: Kinematics<'_>, ahead: Kinematics<'_>) -> bool {
+        self.continuous.impacts(kin, ahead, &mut self.hits);
         !self.hits.is_empty()
     }
 
-    /// Shortens the motion `v` until nothing meets; `lead` makes a state of a motion. Returns the smallest part of its way
+    /// Shortens the motion `v` until nothing meets; `lead` says where a motion leads. Returns the smallest part of its way
     /// that some body makes, and how many impacts are left, because bodies that follow a path cannot be held.
     pub fn hold_back(
         &mut self,
-        model: &Model,
-        state: &State,
+        kin: Kinematics<'_>,
         v: &mut [f64],
-        mut lead: impl FnMut(&[f64]) -> State,
+        ahead: &mut Placement,
+        mut lead: impl FnMut(&[f64], &mut Placement),
     ) -> (f64, usize) {
+        let model = kin.model;
         self.kept.fill(1.0);
         let full = v.to_vec();
         for round in 0..MOST_ROUNDS {
@@ -84,8 +86,8 @@ impl Guard {
                     v[i] = full[i] * part;
                 }
             }
-            let ahead = lead(v);
-            if !self.meets(model, state, &ahead) {
+            lead(v, ahead);
+            if !self.meets(kin, ahead.kinematics(model)) {
                 break;
             }
         }
@@ -106,7 +108,7 @@ fn first_block(model: &Model, owner: Owner) -> Option<usize> {
 }
 
 /// The gap [m] that a contact aims at: none between rigid bodies.
-pub(super) fn clearance(model: &Model, c: &Contact) -> f64 {
+pub(crate) fn clearance(model: &Model, c: &Contact) -> f64 {
     let scale = |s: ShapeId| model.shapes[s.index()].scale;
     let is_guarded = |s: ShapeId| match model.whole(model.shapes[s.index()].owner) {
         Owner::Solid(_) => true,
@@ -134,13 +136,8 @@ fn groups(model: &Model) -> Vec<usize> {
             parent[x.max(y)] = x.min(y);
         }
     };
-    let block = |a: &Anchor| match *a {
-        Anchor::Node(n) => Some(model.nodes[n.index()].block),
-        Anchor::Rigid { body, .. } => model.bodies[body.index()].block,
-        _ => None,
-    };
     for s in &model.solids {
-        tie(&mut s.vertices.iter().filter_map(block));
+        tie(&mut s.vertices.iter().filter_map(|a| model.block_of(a)));
     }
     for r in &model.rods {
         tie(&mut r.links.clone().filter_map(|b| model.bodies[b].block));

@@ -1,15 +1,17 @@
 //! The equations of motion, linearised at the start of the step or where the velocities found lead.
 
-use super::super::joints::set_inertia;
 use super::VelocityStepper;
-use crate::coords::{BodyId, NodeId, State};
+use super::joints::set_inertia;
+use crate::coords::{BodyId, NodeId};
 use crate::integrate::Weights;
+use crate::kinematics::Kinematics;
 use crate::linalg::Vec3;
-use crate::scene::{Model, ModelForce, Owner};
+use crate::model::{Controls, Model, ModelForce, Owner};
 
 impl VelocityStepper {
     /// A = M + (α_v/α_a) D + (α_q/α_a) K and b = M v + f/α_a, at the start of the step.
-    pub(super) fn linearize(&mut self, model: &Model, state: &State, h: f64) {
+    pub(super) fn linearize(&mut self, kin: Kinematics<'_>, h: f64) {
+        let Kinematics { model, state, .. } = kin;
         let w = self.settings.scheme.weights(h);
         let p = &mut self.problem;
         p.h = h;
@@ -20,21 +22,20 @@ impl VelocityStepper {
         self.smooth.extend_from_slice(&state.v);
         set_inertia(&mut self.mass, model, state);
         // smooth = v + (whole-step impulse)/M; the scheme takes a share of it.
+        let mut loads = Loads(&self.loads);
         for (i, b) in model.bodies.iter().enumerate() {
             if b.block.is_none() {
                 continue;
             }
-            let r = state.rigid_pose(b.q).rotation;
+            let r = kin.body(BodyId(i as u32)).com.rotation;
             if self.sleeper.as_ref().is_some_and(|s| s.sleeps(i)) {
                 continue;
             }
             let (mut force, mut torque) = (b.mass * model.gravity, Vec3::ZERO);
-            for f in &model.forces {
-                if f.target == Owner::Body(BodyId(i as u32)) {
-                    let share = f.share(state.t, h);
-                    force += share * f.force;
-                    torque += share * (f.torque + (r * f.at).cross(f.force));
-                }
+            for f in loads.on(model, &self.controls, Owner::Body(BodyId(i as u32))) {
+                let share = f.share(state.t, h);
+                force += share * f.force;
+                torque += share * (f.torque + (r * f.at).cross(f.force));
             }
             add(&mut self.smooth, b.dof, force * (h / b.mass));
             add(&mut self.smooth, b.dof + 3, b.world_inertia_inverse(r) * torque * h);
@@ -45,14 +46,12 @@ impl VelocityStepper {
                 a[4 * k] = n.mass;
             }
             let mut acceleration = model.gravity;
-            for f in &model.forces {
-                if f.target == Owner::Node(NodeId(i as u32)) {
-                    acceleration += f.share(state.t, h) * f.force / n.mass;
-                }
+            for f in loads.on(model, &self.controls, Owner::Node(NodeId(i as u32))) {
+                acceleration += f.share(state.t, h) * f.force / n.mass;
             }
             add(&mut self.smooth, n.dof, acceleration * h);
         }
-        for f in &model.forces {
+        for f in self.controls.forces(model) {
             if let Owner::Solid(s) = f.target {
                 let nodes = &model.nodes[model.solids[s.index()].nodes.clone()];
                 let mass: f64 = nodes.iter().map(|n| n.mass).sum();
@@ -71,8 +70,8 @@ impl VelocityStepper {
         if self.elastic_parts {
             self.elastic.clear();
             self.elastic.resize(p.b.len(), 0.0);
-            self.solids.add_to(model, state, w, Some((state, h)), &mut p.a, &mut self.elastic);
-            self.slender.add_to(model, state, w, Some((state, h)), &mut p.a, &mut self.elastic);
+            self.solids.add_to(kin, w, Some((kin, h)), &mut p.a, &mut self.elastic);
+            self.slender.add_to(kin, w, Some((kin, h)), &mut p.a, &mut self.elastic);
             for (b, e) in p.b.iter_mut().zip(&self.elastic) {
                 *b += e;
             }
@@ -81,23 +80,27 @@ impl VelocityStepper {
                 self.solution.v[n.dof..n.dof + 3].copy_from_slice(&state.v[n.dof..n.dof + 3]);
             }
         }
-        self.joints.find_stiffness(model, state, h, w);
+        self.joints.find_stiffness(kin, h, w);
         self.joints.add_stiffness(&mut p.a, 1.0);
     }
 
     /// Newton's next step for the non-linear elastic forces: the same equations, linearised where the velocities found
     /// lead (COND 10): `b = M v + f(q ⊞ α_q v_k)/α_a + (α_q/α_a) K v_k`. Damping is linear in the unknown: its whole force is
     /// in A, and b holds the part of prescribed vertices alone. Leaves v_k in `v_move`.
-    pub(super) fn relinearize(&mut self, model: &Model, state: &State, h: f64) {
+    pub(super) fn relinearize(&mut self, kin: Kinematics<'_>, h: f64) {
+        let Kinematics { model, state, .. } = kin;
         let w = self.settings.scheme.weights(h);
         let p = &mut self.problem;
         self.v_move.clone_from(&self.solution.v);
-        self.there.t = state.t + w.q;
-        self.there.q.clone_from(&state.q);
-        self.there.v.clone_from(&state.v);
+        let there = &mut self.there.state;
+        there.t = state.t + w.q;
+        there.q.clone_from(&state.q);
+        there.v.clone_from(&state.v);
         self.moved_a.clear();
         self.moved_a.extend(self.solution.v.iter().map(|v| w.q * v));
-        self.there.retract(&model.layout, &self.moved_a);
+        there.retract(&model.layout, &self.moved_a);
+        self.there.update(model);
+        let there = self.there.kinematics(model);
         for (b, e) in p.b.iter_mut().zip(&self.elastic) {
             *b -= e;
         }
@@ -105,14 +108,14 @@ impl VelocityStepper {
         p.a.clear();
         let stiffness = Weights { v: 0.0, ..w };
         self.elastic.fill(0.0);
-        self.solids.add_to(model, &self.there, stiffness, None, &mut p.a, &mut self.elastic);
-        self.slender.add_to(model, &self.there, stiffness, None, &mut p.a, &mut self.elastic);
+        self.solids.add_to(there, stiffness, None, &mut p.a, &mut self.elastic);
+        self.slender.add_to(there, stiffness, None, &mut p.a, &mut self.elastic);
         p.a.mul(&self.solution.v, &mut self.moved_a);
         let damping = Weights { q: 0.0, ..w };
-        let driven = Some((state, h));
+        let driven = Some((kin, h));
         self.elastic.fill(0.0);
-        self.solids.add_to(model, &self.there, damping, driven, &mut p.a, &mut self.elastic);
-        self.slender.add_to(model, &self.there, damping, driven, &mut p.a, &mut self.elastic);
+        self.solids.add_to(there, damping, driven, &mut p.a, &mut self.elastic);
+        self.slender.add_to(there, damping, driven, &mut p.a, &mut self.elastic);
         for i in 0..p.b.len() {
             self.elastic[i] += self.moved_a[i];
             p.b[i] += self.elastic[i];
@@ -122,10 +125,22 @@ impl VelocityStepper {
     }
 }
 
-impl ModelForce {
-    /// Share of the step [t, t + h] during which the force acts.
-    pub(in crate::sim) fn share(&self, t: f64, h: f64) -> f64 {
-        ((self.until.min(t + h) - self.from.max(t)) / h).clamp(0.0, 1.0)
+/// Forces of a model by their targets, asked for in ascending order.
+struct Loads<'a>(&'a [(Owner, u32)]);
+
+impl<'a> Loads<'a> {
+    /// The forces on `target`, in the order of the scene, then those commanded.
+    fn on<'m>(
+        &mut self,
+        model: &'m Model,
+        controls: &'m Controls,
+        target: Owner,
+    ) -> impl Iterator<Item = &'m ModelForce> + use<'m, 'a> {
+        self.0 = &self.0[self.0.iter().take_while(|l| l.0 < target).count()..];
+        let (own, rest) = self.0.split_at(self.0.iter().take_while(|l| l.0 == target).count());
+        self.0 = rest;
+        let commanded = controls.loads.iter().filter(move |f| f.target == target);
+        own.iter().map(|l| &model.forces[l.1 as usize]).chain(commanded)
     }
 }
 

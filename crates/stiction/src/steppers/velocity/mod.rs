@@ -3,37 +3,88 @@
 mod ahead;
 mod contact_loop;
 mod end_velocity;
+mod flight;
+mod flight_probe;
+pub(crate) mod guard;
+pub(crate) mod joints;
 mod linear;
 mod probe;
+pub(crate) mod recovery;
+mod refine;
+pub(crate) mod rows;
+mod sleep;
+mod touch;
 
+pub(crate) use flight::Flown;
+pub(crate) use joints::EndRow;
+pub use joints::JointMemory;
+pub(crate) use joints::{coordinate, count_turns};
 pub(crate) use probe::{Contacts, Met, Probe};
+pub use refine::{Refine, Solved, Verdict};
+pub use sleep::{Sleep, SleepMemory};
 
-use super::guard::{Guard, clearance};
-use super::joints::{JointMemory, Joints};
-use super::recovery::{Recovery, SLOP};
-use super::relinearize::Relinearizer;
-use super::rows::{driven_velocity, normal_bias, terms};
-use super::sleep::{SleepMemory, Sleeper};
-use super::{SimSettings, StepReport, report};
+use super::{Acts, Memory, StepOutput, StepReport, Stepper};
 use crate::collide::{Collider, Contact};
 use crate::contact::residual::Yardstick;
 use crate::contact::warm::{Carried, Matching, WarmCache};
-use crate::contact::{ContactKey, ContactProblem, Solution};
-use crate::coords::{ShapeId, State};
+use crate::contact::{ContactKey, ContactProblem, Solution, Term};
+use crate::coords::{Part, ShapeId, State};
 use crate::dynamics::{Slender, Solids};
 use crate::error::StepError;
 use crate::integrate::{Scheme, advance};
+use crate::kinematics::{Frames, Kinematics, Placement};
 use crate::linalg::{BlockMat, Vec3};
-use crate::scene::Model;
-use crate::solvers::{self, ContactSolver, SolveReport, SolverKind, Trace};
+use crate::model::{Controls, Model, Owner, World};
+use crate::solvers::{ContactSolver, SolveReport, Trace};
+use flight::Flight;
+use guard::{Guard, clearance};
+use joints::Joints;
+use recovery::{Recovery, SLOP};
+use rows::{add_terms, driven_velocity, normal_bias};
+use sleep::Sleeper;
 use std::time::Instant;
+
+/// How to step, whatever solves the contact problems.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepSettings {
+    /// Time-stepping scheme.
+    pub scheme: Scheme,
+    /// Most linearisations of elastic forces per step. One is cheap and enough for most; more make the step the
+    /// fully implicit one of the scheme.
+    pub linearizations: usize,
+    /// Steps end without intersection of soft bodies, cloth and rods: every motion is tried by continuous detection before
+    /// it is made (see [`Continuous`](crate::collide::Continuous)).
+    pub intersection_free: bool,
+    /// Islands of rigid bodies at rest are frozen until touched; `None`: never.
+    pub sleep: Option<Sleep>,
+}
+
+impl Default for StepSettings {
+    fn default() -> Self {
+        StepSettings { scheme: Scheme::default(), linearizations: 1, intersection_free: false, sleep: None }
+    }
+}
+
+/// What solves the contact problems of a step.
+pub struct Means {
+    /// The solver.
+    pub solver: Box<dyn ContactSolver>,
+    /// It answers by Coulomb's law.
+    pub coulomb: bool,
+    /// Contacts are linearised anew until they hold at the end of the step.
+    pub refine: Option<Box<dyn Refine>>,
+}
 
 /// Steps a model with any solver of the velocity family. Owns every buffer that a step needs.
 pub struct VelocityStepper {
-    settings: SimSettings,
+    settings: StepSettings,
+    /// Those of the step.
+    controls: Controls,
     collider: Collider,
     sleeper: Option<Sleeper>,
     solver: Box<dyn ContactSolver>,
+    /// The solver answers by Coulomb's law.
+    coulomb: bool,
     contacts: Vec<Contact>,
     candidates: Vec<Contact>,
     /// Contacts that were found ahead in time, by key, with the lever arms that they have there.
@@ -43,9 +94,9 @@ pub struct VelocityStepper {
     changed_contacts: Vec<u32>,
     /// Bodies and nodes of which contacts may have been missed.
     sought: Vec<bool>,
-    ahead: State,
+    ahead: Placement,
     /// Where elastic forces are linearised again.
-    there: State,
+    there: Placement,
     solids: Solids,
     slender: Slender,
     /// Some dofs are coupled by elastic forces.
@@ -60,8 +111,7 @@ pub struct VelocityStepper {
     yardstick: Yardstick,
     recovery: Recovery,
     guard: Option<Guard>,
-    /// Contacts are linearised anew until they hold at the end of the step (`cr` only).
-    relinearizer: Option<Relinearizer>,
+    refine: Option<Box<dyn Refine>>,
     /// Contacts that slid off their features in the last pass, sorted.
     gone: Vec<ContactKey>,
     /// How contacts slide until they meet within the step, over h [m/s], sorted by key (`cr` only).
@@ -83,38 +133,45 @@ pub struct VelocityStepper {
     /// What solids add to b.
     elastic: Vec<f64>,
     v_move: Vec<f64>,
+    /// Velocities at the end of the step (implicit Euler).
+    v_end: Vec<f64>,
+    /// Who flies; nothing where motions are tried before they are made.
+    flight: Option<Flight>,
+    /// Targets of the forces of the model in ascending order, with the places of the forces.
+    loads: Vec<(Owner, u32)>,
     /// Midpoint only: the problem of the velocity at the end of the step, and its answer.
     end: ContactProblem,
     end_solution: Solution,
 }
 
 impl VelocityStepper {
-    /// Replaces the solver that the settings named.
-    pub(super) fn set_solver(&mut self, solver: Box<dyn ContactSolver>) {
-        self.solver = solver;
-    }
-
-    pub fn new(model: &Model, settings: SimSettings) -> VelocityStepper {
+    /// For a model.
+    pub fn new(model: &Model, settings: StepSettings, means: Means) -> VelocityStepper {
+        let Means { solver, coulomb, refine } = means;
         let coupled = [Solids::pattern(model), Slender::pattern(model)].concat();
-        let a = BlockMat::with_pattern(&model.layout, &coupled);
-        let nonlinear = settings.solver == SolverKind::ConjugateResidual;
+        let a = BlockMat::with_pattern(&model.layout.widths(), &coupled);
+        let nonlinear = refine.is_some();
+        let mut loads: Vec<(Owner, u32)> = model.forces.iter().zip(0..).map(|(f, i)| (f.target, i)).collect();
+        loads.sort_unstable();
         VelocityStepper {
             settings,
+            controls: Controls::default(),
             collider: Collider::new(model),
             sleeper: settings.sleep.map(|s| Sleeper::new(model, s)),
-            solver: solvers::make_for_steps(settings.solver, &settings.solver_settings),
+            solver,
+            coulomb,
             contacts: Vec::new(),
             candidates: Vec::new(),
             late: Vec::new(),
             changed: Vec::new(),
             changed_contacts: Vec::new(),
             sought: Vec::new(),
-            ahead: State::default(),
-            there: State::default(),
+            ahead: Placement::default(),
+            there: Placement::default(),
             solids: Solids::new(model, &a),
             slender: Slender::default(),
             elastic_parts: !(model.solids.is_empty() && Slender::is_empty(model)),
-            mass: BlockMat::with_pattern(&model.layout, &Solids::mass_pattern(model)),
+            mass: BlockMat::with_pattern(&model.layout.widths(), &Solids::mass_pattern(model)),
             problem: ContactProblem { a, places: places(model), ..ContactProblem::default() },
             solution: Solution::default(),
             forces: Vec::new(),
@@ -123,7 +180,7 @@ impl VelocityStepper {
             yardstick: Yardstick::default(),
             recovery: Recovery::default(),
             guard: (settings.intersection_free || nonlinear).then(|| Guard::new(model)),
-            relinearizer: nonlinear.then(Relinearizer::default),
+            refine,
             gone: Vec::new(),
             before_impact: Vec::new(),
             before: Vec::new(),
@@ -136,87 +193,48 @@ impl VelocityStepper {
             smooth: Vec::new(),
             elastic: Vec::new(),
             v_move: Vec::new(),
+            v_end: Vec::new(),
+            flight: (!(settings.intersection_free || nonlinear)).then(|| Flight::new(model)),
+            loads,
             end: ContactProblem::default(),
             end_solution: Solution::default(),
         }
     }
 
-    pub fn problem(&self) -> &ContactProblem {
-        &self.problem
-    }
-
-    pub fn solution(&self) -> &Solution {
-        &self.solution
-    }
-
-    pub fn contacts(&self) -> &[Contact] {
-        &self.contacts
-    }
-
-    /// Force on side a of each contact [N], world axes.
-    pub fn forces(&self) -> &[Vec3] {
-        &self.forces
-    }
-
-    pub fn warm(&self) -> &WarmCache {
-        &self.warm
-    }
-
-    pub fn joints(&self) -> &Joints {
-        &self.joints
-    }
-
-    pub fn set_joint_memory(&mut self, memory: JointMemory) {
-        self.joints.set_memory(memory);
-    }
-
-    pub fn sleep_memory(&self) -> Option<&SleepMemory> {
-        self.sleeper.as_ref().map(|s| &s.memory)
-    }
-
-    pub fn set_sleep_memory(&mut self, memory: Option<SleepMemory>) {
-        if let (Some(s), Some(m)) = (&mut self.sleeper, memory) {
-            s.memory = m;
-        }
-    }
-
-    pub fn wake_all(&mut self) {
+    /// Exchanges what carries over with the memory of a world: before a step, and after it.
+    fn exchange(&mut self, memory: &mut Memory) {
+        std::mem::swap(&mut self.warm, &mut memory.contacts);
+        self.joints.exchange(&mut memory.joints);
         if let Some(s) = &mut self.sleeper {
-            s.wake_all(&mut self.warm);
+            std::mem::swap(&mut s.memory, &mut memory.sleep);
         }
     }
 
-    /// Contacts of sleeping bodies with the force on side a [N].
-    pub fn frozen(&self) -> &[(Contact, Vec3)] {
-        self.sleeper.as_ref().map_or(&[], Sleeper::frozen)
-    }
-
-    pub fn set_warm(&mut self, warm: WarmCache) {
-        self.warm = warm;
-    }
-
-    pub fn step(
+    fn step_from(
         &mut self,
         model: &Model,
-        state: &mut State,
+        now: &mut Placement,
         h: f64,
-        report: &mut StepReport,
+        out: &mut StepOutput,
         trace: &mut dyn Trace,
     ) -> Result<(), StepError> {
         if !(h.is_finite() && h > 0.0) {
             return Err(StepError::TimeStep(h));
         }
-        check_finite(model, state)?;
+        check_finite(model, &now.state)?;
+        let kin = now.kinematics(model);
+        let state = kin.state;
+        let report = &mut out.report;
         let mut clock = Clock(Instant::now());
 
         if let Some(s) = &mut self.sleeper {
-            s.wake_pulled(model, state.t, h, &mut self.warm);
+            s.wake_pulled(self.controls.forces(model), state.t, h, &mut self.warm);
         }
         loop {
             if let Some(s) = &self.sleeper {
                 self.collider.set_asleep((0..model.bodies.len()).map(|b| s.sleeps(b)));
             }
-            self.collider.detect(model, state, h, &mut self.contacts);
+            self.collider.detect(kin, h, &mut self.contacts);
             // Whoever is woken may touch others, who then wake, too.
             let (contacts, warm) = (&self.contacts, &mut self.warm);
             if !self.sleeper.as_mut().is_some_and(|s| s.wake_touched(model, contacts, warm)) {
@@ -226,13 +244,13 @@ impl VelocityStepper {
         self.late.clear();
         self.late.extend_from_slice(self.collider.met());
         if let Some(guard) = &mut self.guard {
-            guard.start(model, state, h);
+            guard.start(kin, h);
         }
         report.times.collide = clock.lap();
 
-        self.linearize(model, state, h);
-        self.find_slides_before_impact(model, state, h);
-        self.fill_contacts(model, state, h);
+        self.linearize(kin, h);
+        self.find_slides_before_impact(kin, h);
+        self.fill_contacts(kin, h);
         report.times.assemble = clock.lap();
 
         let mut solved = self.solver.solve(&self.problem, &mut self.solution, trace);
@@ -240,21 +258,21 @@ impl VelocityStepper {
             // How taut they are is known only now.
             self.joints.collect(model, &self.problem, &self.solution.lambda, self.contacts.len());
             self.joints.add_stiffness(&mut self.problem.a, -1.0);
-            self.joints.find_stiffness(model, state, h, self.settings.scheme.weights(h));
+            self.joints.find_stiffness(kin, h, self.settings.scheme.weights(h));
             self.joints.add_stiffness(&mut self.problem.a, 1.0);
             solved = self.solver.solve(&self.problem, &mut self.solution, trace);
         }
         report.times.solve = clock.lap();
         for pass in 0..MOST_PASSES {
-            if !self.was_surprised(model, state, h, pass == 0) {
+            if !self.was_surprised(kin, h, pass == 0) {
                 break;
             }
-            let found = self.find_missed(model, state, h);
+            let found = self.find_missed(kin, h);
             report.times.collide += clock.lap();
             if !found {
                 break;
             }
-            self.fill_contacts(model, state, h);
+            self.fill_contacts(kin, h);
             self.find_changed();
             report.times.assemble += clock.lap();
             let (p, x) = (&self.problem, &mut self.solution);
@@ -263,10 +281,10 @@ impl VelocityStepper {
             report.times.solve += clock.lap();
         }
         for _ in 1..self.settings.linearizations {
-            if !self.elastic_parts || self.relinearizer.is_some() {
+            if !self.elastic_parts || self.refine.is_some() {
                 break;
             }
-            self.relinearize(model, state, h);
+            self.relinearize(kin, h);
             report.times.assemble += clock.lap();
             let again = self.solver.solve(&self.problem, &mut self.solution, trace);
             solved = merge(solved, again);
@@ -279,7 +297,7 @@ impl VelocityStepper {
         }
         let mut last = f64::INFINITY;
         for _ in 0..MOST_JOINT_PASSES {
-            if !self.joints_are_off(model, state, h, &mut last) {
+            if !self.joints_are_off(kin, h, &mut last) {
                 break;
             }
             report.times.assemble += clock.lap();
@@ -287,8 +305,12 @@ impl VelocityStepper {
             solved = merge(solved, again);
             report.times.solve += clock.lap();
         }
-        let solved = self.solve_ahead(model, (state, h), solved, report, &mut clock, trace);
+        let solved = self.solve_ahead((kin, h), solved, report, &mut clock, trace);
+        let solved = self.fly(kin, h, solved, trace);
+        report.times.solve += clock.lap();
         report.residuals = self.yardstick.measure(&self.problem, &self.solution);
+        let borne_out =
+            self.yardstick.bears_out(&self.problem, &report.residuals, &self.smooth, self.coulomb);
         report.times.measure = clock.lap();
 
         report.contacts = self.contacts.len();
@@ -297,40 +319,70 @@ impl VelocityStepper {
         report.asleep = self.sleeper.as_ref().map_or(0, Sleeper::count);
         report.iterations = solved.iterations;
         report.factorizations = solved.factorizations;
-        report.status = solved.status;
+        report.status = solved.status.judged(borne_out);
         report.overlap = self.contacts.iter().map(|c| -c.gap).fold(0.0, f64::max);
 
         match self.settings.scheme {
             Scheme::ImplicitEuler => {
                 self.collect_forces(model);
-                advance(model, state, &self.v_move, &self.solution.v, h);
-                report.joint_error = self.joints.project(model, state);
+                advance(model, &mut now.state, &self.v_move, &self.v_end, h);
+                now.update(model);
+                report.joint_error = self.joints.project(model, now);
             }
             Scheme::Midpoint => {
-                self.end_velocity(model, state, h, report, trace);
-                advance(model, state, &self.v_move, &self.end_solution.v, h);
+                self.end_velocity(kin, h, report, trace);
+                advance(model, &mut now.state, &self.v_move, &self.end_solution.v, h);
                 if !self.joints.is_empty() {
                     // The end velocity was found where the joints are closed.
-                    state.q.copy_from_slice(&self.ahead.q);
+                    now.state.q.copy_from_slice(&self.ahead.state.q);
                 }
+                now.update(model);
             }
         }
         if let Some(s) = &mut self.sleeper {
             // What the step has found on its way wakes them from the next one on.
             s.wake_touched(model, &self.contacts, &mut self.warm);
-            s.settle(model, state, h, &self.contacts, &self.forces);
+            s.settle(model, now, h, &self.contacts, &self.forces);
         }
-        self.joints.count_turns(model, state);
+        let kin = now.kinematics(model);
+        let state = kin.state;
+        self.joints.count_turns(kin);
+        self.hand_over(kin, out);
+        let report = &mut out.report;
         report.t = state.t;
-        report.energy =
-            report::energy(model, state, self.solids.energy(model, state) + Slender::energy(model, state));
         check_finite(model, state)?;
         report.times.advance = clock.lap();
         Ok(())
     }
 
+    /// Contacts and forces of the step, by exchange of buffers: nothing in here reads them again.
+    fn hand_over(&mut self, kin: Kinematics<'_>, out: &mut StepOutput) {
+        out.acts.clear();
+        for i in 0..self.contacts.len() {
+            // The arms of the equations that were solved.
+            let touch = self.flight.as_ref().and_then(|f| f.touch_of(i));
+            let mut acts = Acts { arms: [Vec3::ZERO; 2], touch: touch.map(|t| t.0) };
+            for t in self.problem.j.terms(i) {
+                if let Term::Point(Part::Rigid { weight: sign, arm, .. }) = *t {
+                    let side = usize::from(sign < 0.0);
+                    acts.arms[side] = touch.map_or(arm, |t| t.1[side]);
+                }
+            }
+            out.acts.push(acts);
+        }
+        std::mem::swap(&mut out.contacts, &mut self.contacts);
+        std::mem::swap(&mut out.forces, &mut self.forces);
+        for (contact, force) in self.sleeper.as_ref().map_or(&[][..], Sleeper::frozen) {
+            out.contacts.push(*contact);
+            out.forces.push(*force);
+            out.acts.push(Acts::at(kin, contact, contact.point));
+        }
+        out.joints.clone_from(&self.joints.memory().reaction);
+    }
+
     /// Rows of J, bias and friction of every contact, and the impulses of the last step as a guess.
-    fn fill_contacts(&mut self, model: &Model, state: &State, h: f64) {
+    fn fill_contacts(&mut self, kin: Kinematics<'_>, h: f64) {
+        let model = kin.model;
         let p = &mut self.problem;
         p.clear_rows();
         let reach = |s: ShapeId| model.shapes[s.index()].scale;
@@ -346,13 +398,12 @@ impl VelocityStepper {
                 Ok(i) => Some(self.late[i].1),
                 Err(_) => None,
             };
-            p.j.push(c.frame, terms(model, state, c, late));
+            p.j.push_with(c.frame, |out| add_terms(kin, c, late, out));
             // Bodies without columns: their material point's mean velocity over the step.
-            let moving =
-                driven_velocity(model, state, &c.a, &c.b, h) - driven_velocity(model, state, &c.b, &c.a, h);
+            let moving = driven_velocity(kin, &c.a, &c.b, h) - driven_velocity(kin, &c.b, &c.a, h);
             let mut bias = c.frame * moving;
             let apart = with_clearance(self.guard.is_some(), model, c);
-            bias.x += normal_bias(self.settings.scheme, model, state, &apart, h);
+            bias.x += normal_bias(self.settings.scheme, kin, &apart, h);
             if let Ok(at) = self.before_impact.binary_search_by(|s| s.0.cmp(&c.key)) {
                 let slide = c.frame * self.before_impact[at].1;
                 (bias.y, bias.z) = (bias.y - slide.y, bias.z - slide.z);
@@ -364,7 +415,7 @@ impl VelocityStepper {
             let guess = c.frame * self.forces[i] / p.force_per_lambda;
             self.solution.lambda.push(Vec3::new(guess.x.max(0.0), guess.y, guess.z));
         }
-        self.joints.fill(model, state, self.settings.scheme, p, &mut self.solution.lambda);
+        self.joints.fill(kin, &self.controls, self.settings.scheme, p, &mut self.solution.lambda);
     }
 
     fn find_changed(&mut self) {
@@ -374,20 +425,22 @@ impl VelocityStepper {
     }
 
     /// True when the velocities found lead rigid joints to where they do not hold; the problem then knows by how much.
-    fn joints_are_off(&mut self, model: &Model, state: &State, h: f64, last: &mut f64) -> bool {
+    fn joints_are_off(&mut self, kin: Kinematics<'_>, h: f64, last: &mut f64) -> bool {
+        let model = kin.model;
         if self.joints.is_empty() {
             return false;
         }
-        self.look_ahead(model, state, h);
+        self.look_ahead(kin, h);
         let (first, x) = (self.contacts.len(), &self.solution);
-        self.joints.relinearize(model, &self.ahead, &mut self.problem, first, &x.v, &x.lambda, last)
+        self.joints.relinearize(self.ahead.kinematics(model), &mut self.problem, first, &x.v, &x.lambda, last)
     }
 
     /// Velocities by which the step moves: those found, and what pushes overlaps out.
-    fn find_motion(&mut self, model: &Model, state: &State, h: f64) {
+    fn find_motion(&mut self, kin: Kinematics<'_>, h: f64) {
+        let model = kin.model;
         self.v_move.clear();
         self.v_move.extend_from_slice(&self.solution.v);
-        if self.leaves_overlap(model, state, h) {
+        if self.leaves_overlap(kin, h) {
             self.row_slack.clear();
             let first = self.contacts.len();
             self.joints.slack(model, &self.problem, first, &self.solution.v, &mut self.row_slack);
@@ -401,7 +454,8 @@ impl VelocityStepper {
     }
 
     /// Fills `slack`; true when some overlap is worth pushing out.
-    fn leaves_overlap(&mut self, model: &Model, state: &State, h: f64) -> bool {
+    fn leaves_overlap(&mut self, kin: Kinematics<'_>, h: f64) -> bool {
+        let model = kin.model;
         let p = &self.problem;
         self.deep.clear();
         self.slack.clear();
@@ -409,7 +463,7 @@ impl VelocityStepper {
             let c = &with_clearance(self.guard.is_some(), model, c);
             // J_n v + bias_n is the velocity of the gap, up to what `normal_bias` added.
             let u = p.j.mul_one(i, &self.solution.v).x + p.bias[i].x
-                - normal_bias(self.settings.scheme, model, state, c, h);
+                - normal_bias(self.settings.scheme, kin, c, h);
             let slack = c.gap / h + u;
             let reach = |s: ShapeId| model.shapes[s.index()].scale;
             let slop = SLOP * reach(c.key.shape_a).min(reach(c.key.shape_b)) / h;
@@ -440,6 +494,35 @@ impl VelocityStepper {
     }
 }
 
+impl Stepper for VelocityStepper {
+    fn step(
+        &mut self,
+        world: World<'_>,
+        frames: &mut Frames,
+        memory: &mut Memory,
+        h: f64,
+        out: &mut StepOutput,
+        trace: &mut dyn Trace,
+    ) -> Result<(), StepError> {
+        self.controls.clone_from(world.controls);
+        memory.history.clear();
+        self.exchange(memory);
+        let mut now = Placement::join(std::mem::take(&mut memory.state), std::mem::take(frames));
+        let done = self.step_from(world.model, &mut now, h, out, trace);
+        (memory.state, *frames) = now.part();
+        self.exchange(memory);
+        done
+    }
+
+    fn problem(&self) -> Option<(&ContactProblem, &Solution)> {
+        Some((&self.problem, &self.solution))
+    }
+
+    fn as_velocity(&mut self) -> Option<&mut VelocityStepper> {
+        Some(self)
+    }
+}
+
 /// Positions and velocities beyond this have squares, and so energies, that are no numbers.
 const LARGEST: f64 = 1e150;
 /// Linearisations end when velocities change by less than this share of the largest.
@@ -449,7 +532,7 @@ const MOST_PASSES: usize = 2;
 /// Most times that a step is solved again because rigid joints would not hold at its end.
 const MOST_JOINT_PASSES: usize = 8;
 /// A contact that was nearer than this share of the smaller shape to one of the same pair is the same contact.
-pub(super) const SAME_CONTACT: f64 = 0.5;
+pub(crate) const SAME_CONTACT: f64 = 0.5;
 
 /// The contact with the gap that it is to keep taken off, in steps without intersection.
 fn with_clearance(is_guarded: bool, model: &Model, c: &Contact) -> Contact {
@@ -475,7 +558,7 @@ fn places(model: &Model) -> Vec<Vec3> {
     model.layout.blocks().iter().map(|b| Vec3::from_slice(&model.initial.q[b.q..])).collect()
 }
 
-pub(super) fn check_finite(model: &Model, state: &State) -> Result<(), StepError> {
+pub(crate) fn check_finite(model: &Model, state: &State) -> Result<(), StepError> {
     let bad = |item: String| Err(StepError::NotFinite { item, t: state.t });
     let ok = |x: &[f64]| x.iter().all(|v| v.abs() < LARGEST);
     if ok(&state.q) && ok(&state.v) {

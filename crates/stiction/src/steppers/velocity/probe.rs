@@ -1,14 +1,15 @@
 //! The equations of a step at another state, for derivatives: contacts are those of the step, matched by key.
 
-use super::super::rows::{driven_velocity, is_soft, normal_bias, terms};
+use super::VelocityStepper;
 use super::ahead::lead;
-use super::{VelocityStepper, advance};
+use super::flight::Flown;
+use super::joints::EndRow;
+use super::rows::{driven_velocity, is_soft, normal_bias, terms};
 use crate::collide::Contact;
 use crate::contact::{ContactKey, Law};
-use crate::coords::{Anchor, ShapeId, State};
+use crate::coords::{Anchor, ShapeId};
+use crate::kinematics::{Kinematics, Placement};
 use crate::linalg::{Mat3, Vec3};
-use crate::scene::Model;
-use crate::sim::joints::EndRow;
 
 /// A gap below this share of the smaller shape counts as touching.
 const TOUCH: f64 = 1e-6;
@@ -57,29 +58,26 @@ impl VelocityStepper {
         self.late.iter().map(|l| l.0).collect()
     }
 
-    /// Angles of the joints as of now, counted through full turns.
-    pub(crate) fn joint_angles(&self) -> &[f64] {
-        &self.joints.memory().angle
-    }
-
     /// True where joints stiffened their bodies in the last step.
     pub(crate) fn joints_are_taut(&self) -> bool {
         self.joints.are_taut()
     }
 
     /// Rows of joints that hold at the end of the last step, which began at `state`.
-    pub(crate) fn joint_end_rows(&mut self, model: &Model, state: &State, h: f64) -> Vec<EndRow> {
+    pub(crate) fn joint_end_rows(&mut self, kin: Kinematics<'_>, h: f64) -> Vec<EndRow> {
+        let Kinematics { model, state, .. } = kin;
         if self.joints.is_empty() {
             return Vec::new();
         }
-        let turns = self.turns_by_spin(model, state, h);
+        let turns = self.turns_by_spin(kin, h);
         lead(model, state, &self.solution.v, h, &mut self.ahead);
-        self.joints.end_rows(model, &self.ahead, &turns, self.contacts.len())
+        self.joints.end_rows(self.ahead.kinematics(model), &turns, self.problem.key.len())
     }
 
     /// By how much more each block is turned at the end of a step per change of its spin, over h: not quite the identity, since
     /// bodies turn as free tops do. By central differences.
-    fn turns_by_spin(&mut self, model: &Model, state: &State, h: f64) -> Vec<Mat3> {
+    fn turns_by_spin(&mut self, kin: Kinematics<'_>, h: f64) -> Vec<Mat3> {
+        let Kinematics { model, state, .. } = kin;
         let blocks = model.layout.blocks();
         let e = TURN / h;
         let mut v = self.solution.v.clone();
@@ -89,10 +87,10 @@ impl VelocityStepper {
             let [up, down] = [e, -e].map(|e| {
                 let spins = blocks.iter().filter(|b| b.nv == 6).map(|b| b.v + 3 + k);
                 spins.for_each(|i| v[i] = self.solution.v[i] + e);
-                let mut end = state.clone();
+                let mut end = Placement::default();
                 lead(model, state, &v, h, &mut end);
                 v.clone_from(&self.solution.v);
-                end
+                end.state
             });
             up.difference(&down, &model.layout, &mut d);
             for (b, columns) in blocks.iter().zip(&mut columns).filter(|(b, _)| b.nv == 6) {
@@ -113,26 +111,27 @@ impl VelocityStepper {
     /// has no other key of the step is then the same one. `contacts` says whether they are looked for.
     pub(crate) fn probe(
         &mut self,
-        model: &Model,
-        state: &State,
+        kin: Kinematics<'_>,
         h: f64,
         (v, lambda): (&[f64], &[Vec3]),
         (keys, late, met): (&[ContactKey], &[ContactKey], &[Met]),
         contacts: Contacts,
+        flown: &Flown,
     ) -> Probe {
-        self.linearize(model, state, h);
+        let Kinematics { model, state, .. } = kin;
+        self.linearize(kin, h);
+        let impacts = self.find_impacts((kin, h), keys, flown);
+        self.turn_inertia_to_touch((kin, h), &impacts);
         if contacts == Contacts::Detect {
-            self.collider.detect(model, state, h, &mut self.contacts);
+            self.collider.detect(kin, h, &mut self.contacts);
         }
-        self.ahead.t = state.t;
-        self.ahead.q.clone_from(&state.q);
-        self.ahead.v.clone_from(&state.v);
-        advance(model, &mut self.ahead, v, v, h);
+        lead(model, state, v, h, &mut self.ahead);
         if late.is_empty() {
             self.candidates.clear();
         } else if contacts == Contacts::Detect {
-            self.ahead.v.copy_from_slice(v);
-            self.collider.detect(model, &self.ahead, 0.0, &mut self.candidates);
+            self.ahead.state.v.copy_from_slice(v);
+            self.ahead.update(model);
+            self.collider.detect(self.ahead.kinematics(model), 0.0, &mut self.candidates);
         }
         let find = |list: &[Contact], key: &ContactKey| -> Option<Contact> {
             list.binary_search_by(|c| c.key.cmp(key)).ok().map(|i| list[i])
@@ -151,12 +150,24 @@ impl VelocityStepper {
             let same = off(best) < near && best.normal().distance(met.normal) < SAME_NORMAL;
             same.then_some(*best)
         };
+        let ahead = self.ahead.kinematics(model);
         let mut out = Probe { momentum: vec![0.0; v.len()], ..Probe::default() };
         self.problem.a.mul(v, &mut out.momentum);
         for (x, b) in out.momentum.iter_mut().zip(&self.problem.b) {
             *x -= b;
         }
-        for ((key, met), lambda) in keys.iter().zip(met).zip(lambda) {
+        for (at, ((key, met), lambda)) in keys.iter().zip(met).zip(lambda).enumerate() {
+            if let Some(i) = impacts.iter().find(|i| i.contact as usize == at) {
+                let c = &i.touch.contact;
+                let mut u = i.touch.bias(i.after, h);
+                for t in terms(kin, c, Some(i.touch.arms)) {
+                    u += c.frame * t.velocity(v);
+                    t.add_impulse(-(c.frame.transpose() * *lambda), &mut out.momentum);
+                }
+                out.velocity.push(Some(u));
+                out.law.push(Some(c.friction.into()));
+                continue;
+            }
             let is_late = late.contains(key);
             let list = if is_late { &self.candidates } else { &self.contacts };
             let Some(c) = find(list, key).or_else(|| nearest(list, key, met)) else {
@@ -166,17 +177,15 @@ impl VelocityStepper {
             };
             let arms = is_late.then(|| {
                 [&c.a, &c.b].map(|anchor| match *anchor {
-                    Anchor::Rigid { body, .. } => {
-                        c.point - Vec3::from_slice(&self.ahead.q[model.bodies[body.index()].q..])
+                    Anchor::Body { body, .. } if model.is_free(body) => {
+                        c.point - ahead.body(body).com.translation
                     }
                     _ => Vec3::ZERO,
                 })
             });
-            let mut u = c.frame
-                * (driven_velocity(model, state, &c.a, &c.b, h)
-                    - driven_velocity(model, state, &c.b, &c.a, h));
+            let mut u = c.frame * (driven_velocity(kin, &c.a, &c.b, h) - driven_velocity(kin, &c.b, &c.a, h));
             let p = c.frame.transpose() * *lambda;
-            for t in terms(model, state, &c, arms) {
+            for t in terms(kin, &c, arms) {
                 u += c.frame * t.velocity(v);
                 t.add_impulse(-p, &mut out.momentum);
             }
@@ -184,7 +193,7 @@ impl VelocityStepper {
                 // Linearised there: what counts is the gap that the step leaves.
                 u.x = c.gap / h;
             } else {
-                let bias = normal_bias(self.settings.scheme, model, state, &c, h);
+                let bias = normal_bias(self.settings.scheme, kin, &c, h);
                 let reach = |s: ShapeId| model.shapes[s.index()].scale;
                 let held = met.gap >= -TOUCH * reach(key.shape_a).min(reach(key.shape_b));
                 // max(gap, 0) has a kink: all states take the branch of the step itself.
@@ -198,24 +207,19 @@ impl VelocityStepper {
             out.velocity.push(Some(u));
             out.law.push(Some(c.friction.into()));
         }
-        self.probe_joints(model, state, (v, &lambda[keys.len()..]), &mut out);
+        self.probe_joints(kin, (v, &lambda[keys.len()..]), &mut out);
         out
     }
 
     /// Adds what joints say; `ahead` is where `v` leads.
-    fn probe_joints(
-        &mut self,
-        model: &Model,
-        state: &State,
-        (v, lambda): (&[f64], &[Vec3]),
-        out: &mut Probe,
-    ) {
+    fn probe_joints(&mut self, kin: Kinematics<'_>, (v, lambda): (&[f64], &[Vec3]), out: &mut Probe) {
+        let model = kin.model;
         let p = &mut self.problem;
         p.clear_rows();
         self.solution.lambda.clear();
-        self.joints.fill(model, state, self.settings.scheme, p, &mut self.solution.lambda);
+        self.joints.fill(kin, &self.controls, self.settings.scheme, p, &mut self.solution.lambda);
         let mut u: Vec<Vec3> = (0..p.contacts()).map(|c| p.j.mul_one(c, v) + p.bias[c]).collect();
-        self.joints.end_errors(model, &self.ahead, p, &mut u);
+        self.joints.end_errors(self.ahead.kinematics(model), p, &mut u);
         for (c, u) in u.iter().enumerate() {
             for t in p.j.terms(c) {
                 t.add_impulse(-(p.j.frame[c].transpose() * lambda[c]), &mut out.momentum);

@@ -6,9 +6,9 @@
 //! and nothing can give way.
 
 use crate::contact::ContactProblem;
-use crate::contact::bodies::Bodies;
 use crate::contact::delassus::Delassus;
-use crate::contact::near::Near;
+use crate::contact::delassus::bodies::Bodies;
+use crate::contact::delassus::near::Near;
 use crate::linalg::Vec3;
 
 /// Overlaps below this share of the smaller shape are left alone: pushing at rounding would never end.

@@ -6,9 +6,10 @@
 
 use crate::collide::Contact;
 use crate::contact::warm::{Carried, WarmCache};
-use crate::coords::{Anchor, BodyId, ShapeId, State};
+use crate::coords::{Anchor, BodyId, ShapeId};
+use crate::kinematics::Placement;
 use crate::linalg::Vec3;
-use crate::scene::{Model, Owner};
+use crate::model::{Model, ModelForce, Owner};
 
 /// When bodies may fall asleep.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,7 +29,7 @@ impl Default for Sleep {
 const AWAKE: u32 = u32::MAX;
 
 /// Who sleeps, and for how long others have been slow.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct SleepMemory {
     /// For each body, the lowest of those that fell asleep with it.
     group: Vec<u32>,
@@ -38,8 +39,44 @@ pub struct SleepMemory {
     frozen: Vec<(Contact, Vec3)>,
 }
 
+impl Clone for SleepMemory {
+    fn clone(&self) -> SleepMemory {
+        let mut memory = SleepMemory::default();
+        memory.clone_from(self);
+        memory
+    }
+
+    /// Reuses the buffers.
+    fn clone_from(&mut self, other: &SleepMemory) {
+        self.group.clone_from(&other.group);
+        self.still.clone_from(&other.still);
+        self.frozen.clone_from(&other.frozen);
+    }
+}
+
+impl SleepMemory {
+    /// All bodies of a model awake.
+    pub fn new(model: &Model) -> SleepMemory {
+        let n = model.bodies.len();
+        SleepMemory { group: vec![AWAKE; n], still: vec![0.0; n], frozen: Vec::new() }
+    }
+
+    /// Wakes all bodies; the forces of their contacts become guesses again.
+    pub fn wake_all(&mut self, warm: &mut WarmCache) {
+        for (group, still) in self.group.iter_mut().zip(&mut self.still).filter(|(g, _)| **g != AWAKE) {
+            (*group, *still) = (AWAKE, 0.0);
+        }
+        if !self.frozen.is_empty() {
+            let carried = |(c, force): (Contact, Vec3)| Carried { key: c.key, force, point: c.point };
+            warm.entries.extend(self.frozen.drain(..).map(carried));
+            warm.entries.sort_by_key(|e| e.key);
+            warm.entries.dedup_by_key(|e| e.key);
+        }
+    }
+}
+
 /// Puts bodies to sleep and wakes them.
-pub(super) struct Sleeper {
+pub(crate) struct Sleeper {
     settings: Sleep,
     /// Bodies that can sleep at all.
     may: Vec<bool>,
@@ -48,6 +85,8 @@ pub(super) struct Sleeper {
     pub memory: SleepMemory,
     parent: Vec<u32>,
     restless: Vec<bool>,
+    /// Groups that are to wake, by their lowest bodies; all false between calls.
+    waking: Vec<bool>,
 }
 
 impl Sleeper {
@@ -59,7 +98,7 @@ impl Sleeper {
             .map(|b| b.block.is_some() && b.link.is_none() && model.rods.is_empty())
             .collect();
         let mut keep = |a: &Anchor| {
-            if let Anchor::Rigid { body, .. } = a {
+            if let Anchor::Body { body, .. } = a {
                 may[body.index()] = false;
             }
         };
@@ -68,17 +107,17 @@ impl Sleeper {
         for j in model.joints.iter().filter(|j| j.motor.is_some()) {
             j.a.into_iter().chain([j.b]).for_each(|b| may[b.index()] = false);
         }
-        let reach = |b: &crate::scene::ModelBody| {
+        let reach = |b: &crate::model::ModelBody| {
             b.shapes.clone().map(|s| model.shapes[s].reach).filter(|r| r.is_finite()).fold(0.0, f64::max)
         };
-        let n = model.bodies.len();
         Sleeper {
             settings,
             reach: model.bodies.iter().map(reach).collect(),
             may,
-            memory: SleepMemory { group: vec![AWAKE; n], still: vec![0.0; n], frozen: Vec::new() },
+            memory: SleepMemory::new(model),
             parent: Vec::new(),
             restless: Vec::new(),
+            waking: vec![false; model.bodies.len()],
         }
     }
 
@@ -97,23 +136,29 @@ impl Sleeper {
         &self.memory.frozen
     }
 
-    /// Wakes everyone.
-    pub fn wake_all(&mut self, warm: &mut WarmCache) {
-        for g in 0..self.memory.group.len() {
-            self.wake(g as u32, warm);
-        }
-    }
-
     /// Wakes those whom a force starts to pull within the step.
-    pub fn wake_pulled(&mut self, model: &Model, t: f64, h: f64, warm: &mut WarmCache) {
-        for f in &model.forces {
+    pub fn wake_pulled<'a>(
+        &mut self,
+        forces: impl Iterator<Item = &'a ModelForce>,
+        t: f64,
+        h: f64,
+        warm: &mut WarmCache,
+    ) {
+        if crate::mutant::on("no-wake") {
+            return;
+        }
+        let mut any = false;
+        for f in forces {
             if let Owner::Body(b) = f.target
                 && f.from < t + h
                 && f.until > t
             {
                 self.memory.still[b.index()] = 0.0;
-                self.wake(self.memory.group[b.index()], warm);
+                any |= self.mark(b);
             }
+        }
+        if any {
+            self.wake_marked(warm);
         }
     }
 
@@ -122,32 +167,41 @@ impl Sleeper {
         let mut woken = false;
         for c in contacts {
             for s in [c.key.shape_a, c.key.shape_b] {
-                if let Some(b) = body_of(model, s).filter(|b| self.sleeps(b.index())) {
-                    self.wake(self.memory.group[b.index()], warm);
-                    woken = true;
+                if let Some(b) = body_of(model, s) {
+                    woken |= self.mark(b);
                 }
             }
+        }
+        if woken {
+            self.wake_marked(warm);
         }
         woken
     }
 
-    /// Wakes a group; the forces of its contacts become a guess again.
-    fn wake(&mut self, group: u32, warm: &mut WarmCache) {
-        if group == AWAKE {
-            return;
+    /// Marks the group of a body to be woken; false where the body is awake.
+    fn mark(&mut self, body: BodyId) -> bool {
+        let group = self.memory.group[body.index()];
+        if group != AWAKE {
+            self.waking[group as usize] = true;
         }
+        group != AWAKE
+    }
+
+    /// Wakes the groups that are marked, all in one pass; the forces of their contacts become a guess again.
+    fn wake_marked(&mut self, warm: &mut WarmCache) {
         let SleepMemory { group: groups, still, frozen } = &mut self.memory;
-        for b in 0..groups.len() {
-            if groups[b] == group {
-                (groups[b], still[b]) = (AWAKE, 0.0);
+        for (group, still) in groups.iter_mut().zip(still) {
+            if *group != AWAKE && self.waking[*group as usize] {
+                (*group, *still) = (AWAKE, 0.0);
             }
         }
+        self.waking.fill(false);
         let before = warm.entries.len();
         frozen.retain(|(c, force)| {
-            // The bodies of its group are awake now.
+            // The bodies of the groups are awake now.
             let kept = [c.a, c.b]
                 .iter()
-                .any(|a| matches!(a, Anchor::Rigid { body, .. } if groups[body.index()] != AWAKE));
+                .any(|a| matches!(a, Anchor::Body { body, .. } if groups[body.index()] != AWAKE));
             if !kept {
                 warm.entries.push(Carried { key: c.key, force: *force, point: c.point });
             }
@@ -163,14 +217,14 @@ impl Sleeper {
     pub fn settle(
         &mut self,
         model: &Model,
-        state: &mut State,
+        now: &mut Placement,
         h: f64,
         contacts: &[Contact],
         forces: &[Vec3],
     ) {
-        let Sleeper { settings, may, reach, memory, parent, restless } = self;
+        let Sleeper { settings, may, reach, memory, parent, restless, .. } = self;
         for (k, b) in model.bodies.iter().enumerate().filter(|(_, b)| b.block.is_some()) {
-            let part = |at: usize| Vec3::from_slice(&state.v[at..]).length();
+            let part = |at: usize| Vec3::from_slice(&now.state.v[at..]).length();
             let slow = part(b.dof) + reach[k] * part(b.dof + 3) < settings.speed;
             memory.still[k] = if slow { memory.still[k] + h } else { 0.0 };
         }
@@ -185,8 +239,8 @@ impl Sleeper {
                 // Particles and what bends never sleep; nor do those who touch them, or what moves by rule.
                 (Some(a), Some(b)) => {
                     let (one, other) = if free(a) { (a, b) } else { (b, a) };
-                    let (v, w) = model.com_velocity(state, other);
-                    restless[one.index()] |= v != Vec3::ZERO || w != Vec3::ZERO;
+                    let other = now.kinematics(model).body(other);
+                    restless[one.index()] |= other.v != Vec3::ZERO || other.w != Vec3::ZERO;
                 }
                 (a, b) => a.into_iter().chain(b).for_each(|b| restless[b.index()] = true),
             }
@@ -208,11 +262,12 @@ impl Sleeper {
             let root = find(parent, k as u32);
             if memory.group[k] == AWAKE && !restless[root as usize] {
                 memory.group[k] = root;
-                state.v[b.dof..b.dof + 6].fill(0.0);
+                now.state.v[b.dof..b.dof + 6].fill(0.0);
                 fell = true;
             }
         }
         if fell {
+            now.update(model);
             for (c, f) in contacts.iter().zip(forces) {
                 let sleeps = |s: ShapeId| body_of(model, s).is_some_and(|b| memory.group[b.index()] != AWAKE);
                 if sleeps(c.key.shape_a) || sleeps(c.key.shape_b) {

@@ -3,6 +3,7 @@
 
 use stiction::Vec3;
 use stiction::coords::SoftId;
+use stiction::kinematics::Placement;
 use stiction::sim::Simulation;
 
 /// How far, at most, vertices of one solid lie inside tetrahedra of another, and edges of one run through triangles of
@@ -12,7 +13,9 @@ pub fn deepest(sim: &Simulation) -> f64 {
     let x: Vec<Vec<Vec3>> = (0..model.solids.len())
         .map(|s| {
             let count = model.solids[s].vertices.len();
-            (0..count).map(|v| model.vertex_position(state, SoftId(s as u32), v)).collect()
+            (0..count)
+                .map(|v| Placement::of(model, state).kinematics(model).vertex_position(SoftId(s as u32), v))
+                .collect()
         })
         .collect();
     let mut worst = 0.0_f64;

@@ -3,12 +3,14 @@
 
 pub mod brute;
 pub mod intersect;
+pub mod scenes;
 
-use stiction::contact::samples::Rng;
+use std::collections::BTreeMap;
 use stiction::contact::{
     ContactJacobian, ContactKey, ContactProblem, Friction, LocalProblem, Solution, Term,
 };
-use stiction::coords::{BlockKind, Layout, ShapeId};
+use stiction::coords::{BlockKind, Layout, Part, ShapeId};
+use stiction::linalg::Rng;
 use stiction::linalg::{BlockMat, Mat3, Quat, Vec3, tangents};
 
 /// A random problem of free bodies that touch each other and the world.
@@ -21,7 +23,7 @@ pub fn random_problem(rng: &mut Rng, bodies: usize, contacts: usize, mu: f64) ->
         layout.push(BlockKind::Rigid);
     }
     let mut p = ContactProblem {
-        a: BlockMat::block_diagonal(&layout),
+        a: BlockMat::block_diagonal(&layout.widths()),
         h: 0.01,
         force_per_lambda: 100.0,
         velocity_scale: 0.1,
@@ -61,6 +63,26 @@ pub fn random_problem(rng: &mut Rng, bodies: usize, contacts: usize, mu: f64) ->
     p
 }
 
+/// Which solver leaves which problems unsolved.
+#[derive(Default)]
+pub struct Unsolved(BTreeMap<&'static str, Vec<u64>>);
+
+impl Unsolved {
+    /// Notes a problem that a solver left unsolved.
+    pub fn note(&mut self, solver: &'static str, problem: u64) {
+        self.0.entry(solver).or_default().push(problem);
+    }
+
+    /// Asserts that each of these solvers leaves at most so many, and that all others solve all. A bound on the sum would not see
+    /// one solver fail.
+    pub fn is_at_most(&self, allowed: &[(&str, usize)]) {
+        for (solver, problems) in &self.0 {
+            let most = allowed.iter().find(|a| a.0 == *solver).map_or(0, |a| a.1);
+            assert!(problems.len() <= most, "{solver} may leave {most} problems, and leaves {problems:?}");
+        }
+    }
+}
+
 /// Every contact `times` over.
 pub fn duplicate(p: &ContactProblem, times: usize) -> ContactProblem {
     let mut d = ContactProblem { j: ContactJacobian::default(), ..p.clone() };
@@ -79,7 +101,7 @@ pub fn duplicate(p: &ContactProblem, times: usize) -> ContactProblem {
 
 /// A term of a rigid block when all blocks are rigid.
 pub fn rigid(block: usize, sign: f64, arm: Vec3) -> Term {
-    Term::Rigid { block: block as u32, dof: 6 * block as u32, sign, arm }
+    Term::Point(Part::Rigid { block: block as u32, dof: 6 * block as u32, weight: sign, arm })
 }
 
 /// A key that no other contact has.

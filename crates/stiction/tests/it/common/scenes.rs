@@ -1,7 +1,7 @@
 //! Scenes that the tests of contracts share.
 #![allow(dead_code)]
 
-use stiction::contact::samples::Rng;
+use stiction::linalg::Rng;
 use stiction::{Body, Geometry, Scene, Vec3};
 
 /// Gravity along −z and a floor at z = 0.

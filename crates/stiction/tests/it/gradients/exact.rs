@@ -5,17 +5,20 @@
 //! Implicit Euler takes N steps of h: x = Σ h v_i, so that a sliding box has dx/dμ = −g h² N (N + 1)/2. That differs from
 //! −g T²/2 by g T h/2, linearly in h, so that two steps sizes give the continuous value.
 
-use stiction::contact::samples::{Assembly, Rng};
+use stiction::contact::samples::Assembly;
 use stiction::contact::{ContactProblem, Friction, Law, Solution};
 use stiction::coords::{BodyId, SoftId};
 use stiction::diff::{
     Coordinate, DataChange, ExactMotion, ExactParam, ImplicitStep, Objective, Reduce, Term,
 };
 use stiction::elastic::{Preset, Section};
+use stiction::kinematics::Kinematics;
+use stiction::linalg::Rng;
 use stiction::mesh::shapes;
+use stiction::methods::make;
 use stiction::scene::{Fixing, Force, Joint, JointKind, Motor, Owner, Path, Rod, RodHold, SoftBody, Target};
-use stiction::solvers::{SolverSettings, make};
-use stiction::{Body, Geometry, Model, Scene, SimSettings, SolverKind, State, Vec3};
+use stiction::solvers::SolverSettings;
+use stiction::{Body, Geometry, Model, Scene, SimSettings, SolverKind, Vec3};
 
 const G: f64 = 9.81;
 const BOX: Owner = Owner::Body(BodyId(1));
@@ -108,10 +111,10 @@ fn stopping_and_inclines() {
 struct EndSpeed(usize, usize);
 
 impl Objective for EndSpeed {
-    fn terms(&self, model: &Model, step: usize, state: &State, out: &mut Vec<Term>) {
+    fn terms(&self, kin: Kinematics<'_>, step: usize, out: &mut Vec<Term>) {
         if step == self.1 {
-            let dof = model.bodies[self.0].dof;
-            out.push(Term { value: state.v[dof], dq: vec![], dv: vec![(dof, 1.0)], ..Term::default() });
+            let dof = kin.model.bodies[self.0].dof;
+            out.push(Term { value: kin.state.v[dof], dq: vec![], dv: vec![(dof, 1.0)], ..Term::default() });
         }
     }
 
@@ -240,6 +243,45 @@ fn a_tilted_box_that_hits_the_floor_agrees_with_differences() {
     // step ends, which the turn of an impact step tells apart in the fifth digit.
     let set = |s: &mut Scene, x: f64| s.bodies[1].pose.translation.z += x;
     against_differences("dropped", &scene, &set, ExactParam::Position(BOX, 2), BOX, (0.005, 40, [5e-5; 2]));
+}
+
+#[test]
+fn impacts_at_touch_agree_with_differences() {
+    let (ball, other) = (Owner::Body(BodyId(1)), Owner::Body(BodyId(2)));
+    // Three bounces with spin; a gripping impact and sliding ones.
+    for mu in [0.5, 0.05] {
+        let mut scene = floor(mu, Vec3::new(0.0, 0.0, -G));
+        let mut it = Body::new("it", Geometry::Sphere { radius: 0.1 }).at(0.0, 0.0, 0.3).with_mass(0.5);
+        (it.velocity, it.spin) = (Vec3::new(0.8, 0.3, -0.5), Vec3::new(3.0, 9.0, -2.0));
+        it.shapes[0].restitution = 0.7;
+        scene.bodies.push(it.with_friction(mu));
+        let setting = (0.005, 150, [1e-6; 2]);
+        let set = |s: &mut Scene, x: f64| s.bodies[1].pose.translation.z += x;
+        against_differences("height", &scene, &set, ExactParam::Position(ball, 2), ball, setting);
+        let set = |s: &mut Scene, x: f64| s.bodies[1].velocity.z += x;
+        against_differences("throw", &scene, &set, ExactParam::Velocity(ball, 2), ball, setting);
+        let set = |s: &mut Scene, x: f64| s.bodies[1].spin.y += x;
+        against_differences("spin", &scene, &set, ExactParam::Spin(ball, 1), ball, setting);
+        let set = |s: &mut Scene, x: f64| s.gravity.z += x;
+        let gravity = Box::new(|m: &mut Model, x: f64| m.gravity.z = x);
+        let by = ExactParam::Model { value: -G, scale: G, set: gravity };
+        against_differences("gravity", &scene, &set, by, ball, setting);
+    }
+    // Two that meet off-centre in the air; what one does decides where the other goes.
+    for shape in [Geometry::Sphere { radius: 0.1 }, Geometry::Box { half: Vec3::splat(0.1) }] {
+        let mut scene = floor(0.4, Vec3::new(0.0, 0.0, -G));
+        for (name, x, v) in [("one", -0.25, 2.0), ("two", 0.25, -1.0)] {
+            let mut it = Body::new(name, shape.clone()).at(x, 0.03 * x, 1.0 + 0.2 * x).with_mass(0.5 - x);
+            (it.velocity, it.spin) = (Vec3::new(v, 0.2, 0.1), Vec3::new(v, 1.5, -2.0));
+            it.shapes[0].restitution = 0.6;
+            scene.bodies.push(it.with_friction(0.4));
+        }
+        let setting = (0.005, 50, [5e-6; 2]);
+        let set = |s: &mut Scene, x: f64| s.bodies[1].pose.translation.y += x;
+        against_differences("place", &scene, &set, ExactParam::Position(ball, 1), other, setting);
+        let set = |s: &mut Scene, x: f64| s.bodies[1].velocity.x += x;
+        against_differences("speed", &scene, &set, ExactParam::Velocity(ball, 0), other, setting);
+    }
 }
 
 /// A ball on a slide, driven by a motor, that pushes a box over the floor.

@@ -10,7 +10,7 @@ use stiction::diff::{
 use stiction::elastic::{Damping, Law, Material};
 use stiction::mesh::shapes;
 use stiction::scene::{Force, Joint, JointKind, Motor, Owner, SoftBody, SpringEnd, SpringSpec};
-use stiction::solvers::penalty::{
+use stiction::steppers::penalty::{
     Bdf, ContactDamping, Control, ControlKind, FrictionModel, Settings, System,
 };
 use stiction::{Body, Geometry, Quat, Scene, Vec3};

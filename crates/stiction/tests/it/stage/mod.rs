@@ -1,8 +1,9 @@
 //! What the stories share: a floor under gravity, ways to read a body, and slopes of errors.
 #![allow(dead_code)]
 
-use stiction::coords::{BodyId, Pose, rotation};
-use stiction::scene::{MassSpec, Owner};
+use stiction::coords::{BodyId, Pose};
+use stiction::linalg::rotation;
+use stiction::scene::MassSpec;
 use stiction::{Body, Geometry, Quat, Scene, Scheme, SimSettings, Simulation, SolverKind, Vec3};
 
 /// Gravity of all stories [m/s²].
@@ -86,38 +87,37 @@ pub fn steps(time: f64, h: f64) -> usize {
 
 /// A body by name.
 pub fn id(sim: &Simulation, name: &str) -> BodyId {
-    let i = sim.model().bodies.iter().position(|b| b.name == name).expect("the story knows its bodies");
-    BodyId(i as u32)
+    sim.model().names.find(name).expect("the story knows its bodies")
 }
 
 /// Position of the centre of mass [m].
 pub fn position(sim: &Simulation, name: &str) -> Vec3 {
-    sim.model().com_pose(sim.state(), id(sim, name)).translation
+    sim.body_at(id(sim, name)).centre_of_mass()
 }
 
 /// Orientation.
 pub fn orientation(sim: &Simulation, name: &str) -> Quat {
-    sim.model().com_pose(sim.state(), id(sim, name)).rotation
+    sim.body_at(id(sim, name)).rotation()
 }
 
 /// Velocity of the centre of mass [m/s].
 pub fn velocity(sim: &Simulation, name: &str) -> Vec3 {
-    sim.model().com_velocity(sim.state(), id(sim, name)).0
+    sim.body_at(id(sim, name)).velocity()
 }
 
 /// Angular velocity [rad/s].
 pub fn spin(sim: &Simulation, name: &str) -> Vec3 {
-    sim.model().com_velocity(sim.state(), id(sim, name)).1
+    sim.body_at(id(sim, name)).angular_velocity()
 }
 
 /// Sum of the contact forces on a body during the last step [N].
 pub fn force_on(sim: &Simulation, name: &str) -> Vec3 {
-    sim.force_on(Owner::Body(id(sim, name)), None)
+    sim.force(name, None).expect("the story knows its bodies")
 }
 
 /// Sum of the contact forces of `by` on `on` during the last step [N].
 pub fn force_of(sim: &Simulation, on: &str, by: &str) -> Vec3 {
-    sim.force_on(Owner::Body(id(sim, on)), Some(Owner::Body(id(sim, by))))
+    sim.force(on, Some(by)).expect("the story knows its bodies")
 }
 
 /// Angle by which a body has turned from `from` [rad].

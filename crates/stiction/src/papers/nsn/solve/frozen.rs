@@ -10,7 +10,9 @@ use super::schur::Schur;
 use super::settings::{Derivative, Finish, NewtonSettings, Start};
 use super::stiffness::SystemForm;
 use crate::contact::law::RoundLaw;
-use crate::contact::{ContactProblem, LocalProblem, Term, cone};
+use crate::contact::law::cone;
+use crate::contact::{ContactProblem, LocalProblem, Term};
+use crate::coords::Part;
 use crate::linalg::{Mat3, Real, SparseRows, Vec3};
 
 /// A contact problem, or the part of one, in numbers of one kind.
@@ -359,12 +361,12 @@ fn larger(a: f64, b: f64) -> f64 {
 /// Adds the velocity per dof of the block of `t`.
 fn add_term(t: &Term, by: &mut [Vec3; 6]) {
     match *t {
-        Term::Node { weight, .. } => {
+        Term::Point(Part::Node { weight, .. }) => {
             for d in 0..3 {
                 by[d] += weight * Vec3::AXES[d];
             }
         }
-        Term::Rigid { sign, arm, .. } => {
+        Term::Point(Part::Rigid { weight: sign, arm, .. }) => {
             for d in 0..3 {
                 by[d] += sign * Vec3::AXES[d];
                 by[3 + d] += sign * Vec3::AXES[d].cross(arm);

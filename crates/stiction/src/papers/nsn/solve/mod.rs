@@ -15,7 +15,7 @@
 //! | r-factors (66), ε (8.4), start (67), (68) | [`settings`] |
 //! | one frozen contact problem | [`Frozen`] |
 //! | gaps from places (9), (45) in 32- or 64-bit numbers, 10.5 | [`Places`] |
-//! | equations of motion (46)–(50), (63), geometric stiffness (70)–(74) | [`NonlinearStepper`](crate::sim::NonlinearStepper) |
+//! | equations of motion (46)–(50), (63), geometric stiffness (70)–(74) | [`NonlinearStepper`](crate::papers::nsn::NonlinearStepper) |
 //!
 //! Signs and scales: the paper's λ is a force and its rows are gaps; ours are impulses λh and gaps divided by h, so that
 //! (59) has no powers of h and its r-factors are [`Scaling`] times h⁻² (friction h⁻¹).
@@ -26,7 +26,7 @@
 //! redundant: robust settings differentiate friction exactly ([`FrictionRows::Sliding`]), and bound the compliance's r
 //! ([`NewtonSettings::friction_bound`]) in those fallback attempts that use it.
 //!
-//! [`SolverKind`]: super::SolverKind
+//! [`SolverKind`]: crate::methods::SolverKind
 
 mod coupling;
 pub mod friction;
@@ -52,12 +52,12 @@ pub use settings::{
 };
 pub use stiffness::SystemForm;
 
-use super::{ContactSolver, SolveReport, Status, Trace, TraceRecord};
-use crate::contact::coupled::Coupled;
+use crate::contact::delassus::coupled::Coupled;
 use crate::contact::islands::Islands;
 use crate::contact::{ContactProblem, LocalProblem, Solution};
 use crate::coords::Pose;
 use crate::linalg::{Real, Vec3};
+use crate::solvers::{ContactSolver, SolveReport, Status, Trace, TraceRecord};
 
 /// The method on frozen contact problems.
 #[doc(alias = "NSN")]
@@ -270,7 +270,7 @@ impl ContactSolver for NonsmoothNewton {
                 x.lambda[c as usize] = Vec3::from_slice(l) * p.law[c as usize].stretch();
             }
             if coupled {
-                lane.coupled.write_velocity(p, &self.blocks, &self.contacts, &x.lambda, &mut x.v);
+                lane.coupled.write_velocity(p, &self.contacts, &x.lambda, &mut x.v);
             } else {
                 let mut at = 0;
                 for &b in &self.blocks {

@@ -5,7 +5,7 @@
 //! its row gap/h to δ|x|/h, however near zero it is: in 32-bit numbers that is most of what limits Newton's method (Sec. 10.5).
 
 use crate::contact::{ContactProblem, Term};
-use crate::coords::Pose;
+use crate::coords::{Part, Pose};
 use crate::linalg::{Mat3, Real, SparseRows, Vec3};
 
 type Vector<T> = [T; 3];
@@ -57,12 +57,12 @@ impl<T: Real> Places<T> {
             let mut sides = [None, None];
             let mut point = Vec3::ZERO;
             for term in p.j.terms(c) {
-                let Term::Rigid { block, sign, arm, .. } = *term else {
+                let Term::Point(Part::Rigid { block, weight, arm, .. }) = *term else {
                     panic!("contact {c} moves no rigid body")
                 };
                 let body = block as usize;
                 let local = start[body].local(vector(arm));
-                sides[usize::from(sign < 0.0)] = Some(Point::On(body, local));
+                sides[usize::from(weight < 0.0)] = Some(Point::On(body, local));
                 point = poses[body].translation + arm;
             }
             let k = p.law[c].stretch();
@@ -175,8 +175,9 @@ mod tests {
     use super::super::schur::Schur;
     use super::super::{Equations, Frozen, Iterate, LinearMethod, NewtonSettings, StepRule, solve_in};
     use super::*;
-    use crate::contact::samples::{self, Assembly, Rng};
+    use crate::contact::samples::{self, Assembly};
     use crate::linalg::Quat;
+    use crate::linalg::Rng;
 
     /// The arch in axes in which nothing is a round number.
     fn arch() -> Assembly {

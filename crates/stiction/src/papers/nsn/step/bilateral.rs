@@ -6,8 +6,9 @@
 use super::row_builder::RowBuilder;
 use crate::coords::{Anchor, State};
 use crate::elastic::{Action, Rows};
+use crate::kinematics::Kinematics;
 use crate::linalg::{SparseRows, Vec3};
-use crate::scene::{JointRow, Measure, Model, ModelJoint, Role, Target};
+use crate::model::{JointRow, Measure, ModelJoint, Role, Target};
 use std::f64::consts::TAU;
 
 /// One row of a joint or a spring at an iterate.
@@ -27,18 +28,18 @@ impl SoftRow {
     const OFF: SoftRow = SoftRow { value: 0.0, rate: 0.0, softness: 0.0, bounds: (0.0, 0.0) };
 }
 
-/// Adds the rows of a joint; three per block, missing ones switched off. `near` is the angle of its axis before.
+/// Adds the rows of a joint; three per block, missing ones switched off. `near` is the angle of its axis before, `command` what its motor aims at.
 pub fn joint_rows(
-    model: &Model,
-    (start, there): (&State, &State),
+    (start, there): (&State, Kinematics<'_>),
     j: &ModelJoint,
     h: f64,
-    near: f64,
+    (near, command): (f64, Option<f64>),
     row: &mut RowBuilder,
     rows: &mut SparseRows<f64>,
     out: &mut Vec<SoftRow>,
 ) {
-    let place = j.place(j.poses(model, there));
+    let model = there.model;
+    let place = there.joint(j);
     for block in &j.blocks {
         let length = if block.spin { j.length } else { 1.0 };
         for r in &block.rows {
@@ -58,18 +59,26 @@ pub fn joint_rows(
                     row.add_spin(model.bodies[body.index()].dof, sign * n);
                 } else {
                     // Both sides meet at the anchor of b.
-                    let anchor = Anchor::Rigid { body, local: Vec3::ZERO };
-                    row.add(model, there, &anchor, place.anchor_b, sign * n);
+                    let anchor = Anchor::Body { body, local: Vec3::ZERO };
+                    row.add(there, &anchor, place.anchor_b, sign * n);
                 }
             }
             row.end(rows);
-            out.push(joint_row(j, r, x, length, start.t, h));
+            out.push(joint_row(j, r, x, length, command, start.t, h));
         }
     }
 }
 
 /// A row that measures `x` at the end of the step.
-fn joint_row(j: &ModelJoint, r: &JointRow, x: f64, length: f64, t: f64, h: f64) -> SoftRow {
+fn joint_row(
+    j: &ModelJoint,
+    r: &JointRow,
+    x: f64,
+    length: f64,
+    command: Option<f64>,
+    t: f64,
+    h: f64,
+) -> SoftRow {
     let inf = f64::INFINITY;
     let gap = r.role.gap(x);
     let spring = |k: f64, d: f64, error: f64, rate: f64| {
@@ -93,10 +102,7 @@ fn joint_row(j: &ModelJoint, r: &JointRow, x: f64, length: f64, t: f64, h: f64) 
         Role::Pull(_, s) => spring(s.stiffness, s.damping, gap, 0.0),
         Role::Drive => {
             let Some(m) = &j.motor else { return SoftRow::OFF };
-            let (error, rate) = match &m.target {
-                Target::Position(path) => (x - path.value(t + h), (path.value(t + h) - path.value(t)) / h),
-                Target::Velocity(path) => (0.0, path.value(t + h)),
-            };
+            let (error, rate) = m.aim(x, command, t, h);
             let most = m.limit * h / length;
             let mut row = spring(m.stiffness, m.damping, error, rate);
             if matches!(m.target, Target::Velocity(_)) {
@@ -110,20 +116,20 @@ fn joint_row(j: &ModelJoint, r: &JointRow, x: f64, length: f64, t: f64, h: f64) 
 
 /// Adds the row of a spring: c = |d| − ℓ.
 pub fn spring_row(
-    model: &Model,
-    there: &State,
+    there: Kinematics<'_>,
     i: usize,
     h: f64,
     row: &mut RowBuilder,
     rows: &mut SparseRows<f64>,
     out: &mut Vec<SoftRow>,
 ) {
+    let model = there.model;
     let s = &model.springs[i];
-    let d = s.span(model, there);
+    let d = there.span(s);
     let n = d.try_normalize().unwrap_or(Vec3::X);
     for (end, sign) in s.ends.iter().zip([-1.0, 1.0]) {
         for (anchor, w) in end {
-            row.add(model, there, anchor, anchor.position(model, there), sign * *w * n);
+            row.add(there, anchor, there.position(anchor), sign * *w * n);
         }
     }
     row.end(rows);

@@ -5,12 +5,13 @@ use super::row_builder::RowBuilder;
 use crate::collide::Contact;
 use crate::contact::Law;
 use crate::contact::law::RoundLaw;
-use crate::coords::{Anchor, Pose, State};
+use crate::coords::{Anchor, Pose};
+use crate::kinematics::Kinematics;
 use crate::linalg::{Mat3, SparseRows, Vec3};
-use crate::scene::Model;
-use crate::solvers::newton::rows::{Factors, contact_rows};
-use crate::solvers::newton::schur::{BlockMass, Schur};
-use crate::solvers::newton::{Derivative, Iterate};
+use crate::model::Model;
+use crate::papers::nsn::solve::rows::{Factors, contact_rows};
+use crate::papers::nsn::solve::schur::{BlockMass, Schur};
+use crate::papers::nsn::solve::{Derivative, Iterate};
 
 /// A contact as the step holds it.
 #[derive(Clone, Copy, Debug)]
@@ -55,38 +56,35 @@ enum Part {
 
 impl HeldContact {
     /// Holds a contact that was found at `state`.
-    pub fn new(model: &Model, state: &State, c: &Contact, h: f64) -> HeldContact {
+    pub fn new(kin: Kinematics<'_>, c: &Contact, h: f64) -> HeldContact {
+        let model = kin.model;
         // Forces act at one point for both sides, so that they are collinear.
         let hold = |anchor: &Anchor| {
             let local = |pose: Pose| pose.rotation.conjugate() * (c.point - pose.translation);
             match *anchor {
-                Anchor::Rigid { body, .. } => {
-                    let pose = state.rigid_pose(model.bodies[body.index()].q);
-                    (Anchor::Rigid { body, local: local(pose) }, c.point)
+                Anchor::Body { body, .. } => {
+                    (Anchor::Body { body, local: local(kin.body(body).com) }, c.point)
                 }
-                Anchor::Kinematic { body, .. } => {
-                    (Anchor::Kinematic { body, local: local(model.com_pose(state, body)) }, c.point)
-                }
-                other => (other, other.position(model, state)),
+                other => (other, kin.position(&other)),
             }
         };
         let [(a, start_a), (b, start_b)] = [hold(&c.a), hold(&c.b)];
         let sides = [a, b];
         let law = Law::from(c.friction);
-        let driven = sides.map(|s| s.driven_velocity(model, state, h));
+        let driven = sides.map(|s| kin.prescribed_velocity(&s, h));
         let stretch = law.stretch();
         let frame =
             Mat3::from_cols(stretch * c.frame.x_axis, stretch * c.frame.y_axis, stretch * c.frame.z_axis);
         let part = |k: usize| match sides[k] {
             Anchor::World { .. } => Some(Part::Still(Vec3::ZERO)),
-            Anchor::Kinematic { .. } => Some(Part::Still(h * driven[k])),
             Anchor::Node(node) => {
                 let n = &model.nodes[node.index()];
                 Some(Part::Node(n.dof, n.q))
             }
-            Anchor::Rigid { body, local } => {
+            Anchor::Body { body, local } if model.is_free(body) => {
                 Some(Part::Body(body.index(), model.bodies[body.index()].dof, local))
             }
+            Anchor::Body { .. } => Some(Part::Still(h * driven[k])),
             _ => None,
         };
         HeldContact {
@@ -106,19 +104,24 @@ impl HeldContact {
         self.parts.is_some()
     }
 
+    /// Where the material points of both sides are [m].
+    pub fn places(&self, there: Kinematics<'_>) -> [Vec3; 2] {
+        self.sides.map(|s| there.position(&s))
+    }
+
     /// C_n(q) [m].
-    pub fn gap(&self, model: &Model, there: &State) -> f64 {
-        let moved = |k: usize| self.sides[k].position(model, there) - self.start[k];
+    pub fn gap(&self, there: Kinematics<'_>) -> f64 {
+        let moved = |k: usize| there.position(&self.sides[k]) - self.start[k];
         self.gap + self.frame.row(0).dot(moved(0) - moved(1))
     }
 
     /// Adds the three rows where sides are surfaces, which move several blocks that both may share.
-    fn add_rows(&self, model: &Model, there: &State, row: &mut RowBuilder, j: &mut SparseRows<f64>) {
-        let at = self.sides.map(|s| s.position(model, there));
+    fn add_rows(&self, there: Kinematics<'_>, row: &mut RowBuilder, j: &mut SparseRows<f64>) {
+        let at = self.sides.map(|s| there.position(&s));
         for r in 0..3 {
             let n = self.frame.row(r);
-            row.add(model, there, &self.sides[0], at[0], n);
-            row.add(model, there, &self.sides[1], at[1], -n);
+            row.add(there, &self.sides[0], at[0], n);
+            row.add(there, &self.sides[1], at[1], -n);
             row.end(j);
         }
     }
@@ -237,7 +240,7 @@ impl Motion {
         }
         if !self.plain {
             for c in &self.held {
-                c.add_rows(model, &self.there, &mut self.row, &mut s.j);
+                c.add_rows(self.there.kinematics(model), &mut self.row, &mut s.j);
             }
         } else if !self.columns_stand {
             for parts in self.held.iter().filter_map(|c| c.parts.as_ref()) {
@@ -262,7 +265,7 @@ impl Motion {
         if self.plain {
             for (frame, b) in self.bodies.iter_mut().zip(&model.bodies) {
                 if b.block.is_some() {
-                    let pose = self.there.rigid_pose(b.q);
+                    let pose = self.there.state.rigid_pose(b.q);
                     (frame.place, frame.rotation) = (pose.translation, Mat3::from_quat(pose.rotation));
                 }
             }
@@ -273,7 +276,7 @@ impl Motion {
             let parts = contact.parts.as_ref().filter(|_| self.plain);
             let (gap, slip, mut w) = match parts {
                 Some(parts) => {
-                    let look = |k: usize| parts[k].moved(contact.start[k], &self.bodies, &self.there.q);
+                    let look = |k: usize| parts[k].moved(contact.start[k], &self.bodies, &self.there.state.q);
                     let [(a, arm_a), (b, arm_b)] = [look(0), look(1)];
                     arms = [arm_a, arm_b];
                     let width = parts[0].dofs().1;
@@ -293,7 +296,7 @@ impl Motion {
                 None => {
                     let slip = [1, 2].map(|k| s.j.mul_row(i + k, &x.u));
                     let w = [0, 1, 2].map(|k| s.w_diagonal()[i + k]);
-                    (contact.gap(model, &self.there), Vec3::new(0.0, slip[0], slip[1]), w)
+                    (contact.gap(self.there.kinematics(model)), Vec3::new(0.0, slip[0], slip[1]), w)
                 }
             };
             let u = [gap / h + soft * x.lambda[i], slip.y + contact.driven.y, slip.z + contact.driven.z];
@@ -325,8 +328,10 @@ mod tests {
     use super::super::NonlinearSettings;
     use super::*;
     use crate::collide::Collider;
+    use crate::coords::State;
+    use crate::kinematics::Placement;
+    use crate::papers::nsn::solve::{Equations, NewtonSettings};
     use crate::scene::{Body, Geometry, Scene};
-    use crate::solvers::newton::{Equations, NewtonSettings};
 
     const H: f64 = 0.01;
 
@@ -341,10 +346,10 @@ mod tests {
         let model = scene.compile().unwrap();
         let (h, state) = (0.01, &model.initial);
         let mut contacts = Vec::new();
-        Collider::new(&model).detect(&model, state, h, &mut contacts);
+        Collider::new(&model).detect(Placement::of(&model, state).kinematics(&model), h, &mut contacts);
         let mut motion = Motion::new(&model, NonlinearSettings::default());
         let mut s = Schur::default();
-        motion.begin(&model, state, &contacts, h, &mut s);
+        motion.begin(Placement::of(&model, state).kinematics(&model), &contacts, h, &mut s);
         let n = contacts.len();
         assert_eq!(n, 4);
         // Loaded, without friction force: φ_f = Dᵀu, and φ_n follows the gap.
@@ -375,7 +380,8 @@ mod tests {
         let mut moving = state.clone();
         moving.v.fill(1.0);
         for c in &motion.held {
-            assert_eq!(c.gap(&model, &moving), c.gap(&model, state));
+            let gap = |s: &State| c.gap(Placement::of(&model, s).kinematics(&model));
+            assert_eq!(gap(&moving), gap(state));
         }
     }
 
@@ -387,12 +393,16 @@ mod tests {
         scene.bodies.push(cube.at(0.0, 0.0, 0.5).with_mass(8.0));
         let model = scene.compile().unwrap();
         let mut contacts = Vec::new();
-        Collider::new(&model).detect(&model, &model.initial, H, &mut contacts);
+        Collider::new(&model).detect(
+            Placement::of(&model, &model.initial).kinematics(&model),
+            H,
+            &mut contacts,
+        );
         assert!(contacts.len() == 4 && contacts.iter().all(|c| c.gap == 0.0));
         let newton = NewtonSettings { derivative, ..NewtonSettings::default() };
         let mut motion = Motion::new(&model, NonlinearSettings { newton, ..NonlinearSettings::default() });
         let mut s = Schur::default();
-        motion.begin(&model, &model.initial, &contacts, H, &mut s);
+        motion.begin(Placement::of(&model, &model.initial).kinematics(&model), &contacts, H, &mut s);
         let x = Iterate { u: vec![0.0, 0.0, u, 0.0, 0.0, 0.0], lambda: lambda.repeat(4) };
         motion.equations(&model).linearize(&x, &mut s);
         s

@@ -8,8 +8,8 @@ use crate::coords::Anchor;
 use crate::elastic::svd::Svd;
 use crate::elastic::{CorotatedStretch, Material, PrincipalStretch, Rows, Tet, frames};
 use crate::linalg::{SparseRows, Vec3};
-use crate::scene::Model;
-use crate::solvers::newton::schur::Schur;
+use crate::model::Model;
+use crate::papers::nsn::solve::schur::Schur;
 
 /// Tets whose frames are found side by side.
 pub(super) const SIDE_BY_SIDE: usize = 4;
@@ -28,8 +28,8 @@ impl Motion {
     /// Positions of the vertices of tet `k` [m].
     fn vertices(&self, model: &Model, k: usize) -> [Vec3; 4] {
         match &self.corners[k] {
-            Some(corners) => corners.map(|(q, _)| Vec3::from_slice(&self.there.q[q..])),
-            None => self.anchors(model, k).map(|a| a.position(model, &self.there)),
+            Some(corners) => corners.map(|(q, _)| Vec3::from_slice(&self.there.state.q[q..])),
+            None => self.anchors(model, k).map(|a| self.there.kinematics(model).position(a)),
         }
     }
 
@@ -61,7 +61,7 @@ impl Motion {
         let (anchors, x) = (self.anchors(model, k), self.vertices(model, k));
         for by in by {
             for a in 0..4 {
-                row.add(model, &self.there, anchors[a], x[a], by[a]);
+                row.add(self.there.kinematics(model), anchors[a], x[a], by[a]);
             }
             row.end(j);
         }
@@ -170,7 +170,7 @@ impl Motion {
         }
         let springs = first - model.springs.len();
         for (i, s) in model.springs.iter().enumerate() {
-            let n = s.span(model, &self.there).try_normalize().unwrap_or(Vec3::ZERO);
+            let n = self.there.kinematics(model).span(s).try_normalize().unwrap_or(Vec3::ZERO);
             for (end, sign) in s.ends.iter().zip([-1.0, 1.0]) {
                 for (anchor, w) in end {
                     if let Anchor::Node(node) = *anchor {

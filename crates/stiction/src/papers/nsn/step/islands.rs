@@ -3,9 +3,9 @@
 //! All parts share one system, one number of iterations and one length of steps, so that one that does not converge would spoil
 //! the answer of all others. With islands every part ends where it was best, and the step is solved when each has been.
 
-use crate::contact::coupled::root;
-use crate::solvers::newton::Iterate;
-use crate::solvers::newton::schur::Schur;
+use crate::contact::delassus::coupled::root;
+use crate::papers::nsn::solve::Iterate;
+use crate::papers::nsn::solve::schur::Schur;
 
 /// Islands of a step with their best iterates so far.
 #[derive(Default)]

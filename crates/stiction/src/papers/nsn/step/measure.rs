@@ -1,14 +1,11 @@
 //! The yardstick on the non-linear step: the residuals of (46)–(49) at its end, and the forces of joints.
 
 use super::motion::Motion;
-use crate::contact::{Residuals, cone};
+use crate::contact::{DataScales, Residuals};
 use crate::linalg::Vec3;
-use crate::scene::Model;
-use crate::solvers::newton::Iterate;
-use crate::solvers::newton::schur::Schur;
-
-/// Contacts that slip slower than this share of the velocity scale have no measurable direction.
-const SLIP_SPEED: f64 = 1e-3;
+use crate::model::Model;
+use crate::papers::nsn::solve::Iterate;
+use crate::papers::nsn::solve::schur::Schur;
 
 /// Impulses that change velocities by less than this share of the velocity scale count as none.
 const UNFELT: f64 = 1e-9;
@@ -30,19 +27,19 @@ impl Motion {
         for (c, contact) in self.held.iter().enumerate() {
             let g = scale(c);
             let (lambda, u) = (Vec3::from_slice(&x.lambda[3 * c..]), self.u[c]);
-            res.natural = res.natural.max(g * contact.law.natural_map(lambda, u, g).length());
-            res.cone = res.cone.max(contact.law.excess(lambda) / largest);
-            let (slip, force) = (cone::tangent_norm(u), cone::tangent_norm(lambda));
-            if slip > SLIP_SPEED * self.speed && force > SLIP_SPEED * largest {
-                let (a, b) = (Vec3::new(0.0, u.y, u.z) / slip, Vec3::new(0.0, lambda.y, lambda.z) / force);
-                let sine = a.cross(b).length();
-                res.misalignment = res.misalignment.max(if a.dot(b) < 0.0 { sine } else { 1.0 });
-            }
+            res.add_block(contact.law, lambda, u, g, self.speed, largest);
         }
         for k in 0..self.soft.len() {
             res.natural = res.natural.max(s.h[3 * self.held.len() + k].abs());
         }
         res
+    }
+
+    /// What the residuals are compared with: the fastest dof before anything acts, and all mass at that speed.
+    pub fn data_scales(&self, model: &Model) -> DataScales {
+        let bodies = model.bodies.iter().filter(|b| b.block.is_some()).map(|b| b.mass);
+        let mass: f64 = bodies.chain(model.nodes.iter().map(|n| n.mass)).sum();
+        DataScales { speed: self.speed, momentum: mass.sqrt() * self.speed }
     }
 
     /// ‖M (u − ũ) − Jᵀλ‖ in the norm of M⁻¹ [√kg·m/s].
@@ -94,9 +91,9 @@ impl Motion {
                 row += 1;
             }
             if let Some((body, _)) = side {
-                let anchor = j.place(j.poses(model, &self.there)).anchor_b;
-                torque -=
-                    (anchor - Vec3::from_slice(&self.there.q[model.bodies[body.index()].q..])).cross(force);
+                let anchor = self.there.kinematics(model).joint(j).anchor_b;
+                torque -= (anchor - Vec3::from_slice(&self.there.state.q[model.bodies[body.index()].q..]))
+                    .cross(force);
             }
             out.push((force, torque));
         }

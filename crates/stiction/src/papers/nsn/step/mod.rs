@@ -12,7 +12,7 @@
 //! | geometric stiffness (70)–(74) | `geometric.rs` |
 //! | islands (Sec. 11) | `islands.rs` |
 //! | what the step reached, forces of joints | `measure.rs` |
-//! | loop, Schur complement, linear solvers | [`crate::solvers::newton`] |
+//! | loop, Schur complement, linear solvers | [`crate::papers::nsn::solve`] |
 //!
 //! Corrections: configurations restart from q⁻ at every iterate (N3, (63) prints qⁿ); ũ takes M̃⁻¹ of velocity-sized
 //! forces with the gyroscopic torque (N12).
@@ -26,18 +26,21 @@ mod measure;
 mod motion;
 mod row_builder;
 
+use super::solve::{
+    Equations, Fallback, Finish, FrictionRows, Iterate, LinearMethod, LinearSettings, Look, Loop,
+    NcpFunction, Newton, NewtonSettings, PreconditionerKind, Regularization, Start, StepRule, SystemForm,
+};
 use crate::collide::{Collider, Contact};
 use crate::contact::Residuals;
 use crate::contact::warm::{Carried, Matching, WarmCache};
 use crate::coords::{ShapeId, State};
 use crate::error::{SceneError, StepError};
+use crate::kinematics::{Frames, Kinematics, Placement};
 use crate::linalg::Vec3;
-use crate::scene::Model;
-use crate::solvers::Status;
-use crate::solvers::newton::{
-    Equations, Fallback, Finish, FrictionRows, Iterate, LinearMethod, LinearSettings, Look, Loop,
-    NcpFunction, Newton, NewtonSettings, PreconditionerKind, Regularization, Start, StepRule, SystemForm,
-};
+use crate::model::{Model, World};
+use crate::solvers::{Status, Trace, TraceRecord};
+use crate::steppers::velocity::count_turns;
+use crate::steppers::{Acts, Memory, StageTimes, StepOutput, StepReport, Stepper};
 use motion::Motion;
 
 /// Strain rows of tetrahedra.
@@ -84,6 +87,8 @@ impl Default for NonlinearSettings {
     }
 }
 
+/// Whose multipliers a memory holds.
+const KIND: &str = "nsn-nonlinear";
 /// Tetrahedra up to which the velocities of soft bodies are solved for directly; multigrid beyond.
 const MOST_DIRECT_TETS: usize = 4000;
 
@@ -173,6 +178,8 @@ pub struct NonlinearReport {
 /// Steps a model by (46)–(50). Owns every buffer that a step needs.
 pub struct NonlinearStepper {
     settings: NonlinearSettings,
+    /// Where the step is.
+    now: Placement,
     collider: Collider,
     contacts: Vec<Contact>,
     motion: Motion,
@@ -218,6 +225,7 @@ impl NonlinearStepper {
         }
         Ok(NonlinearStepper {
             settings,
+            now: Placement::default(),
             collider: Collider::new(model),
             contacts: Vec::new(),
             motion: Motion::new(model, settings),
@@ -237,25 +245,30 @@ impl NonlinearStepper {
         if !(h.is_finite() && h > 0.0) {
             return Err(StepError::TimeStep(h));
         }
-        super::velocity_step::check_finite(model, state)?;
+        crate::steppers::velocity::check_finite(model, state)?;
+        let now = &mut self.now;
+        now.state.clone_from(state);
+        now.update(model);
         let clock = std::time::Instant::now();
-        self.collider.detect(model, state, h, &mut self.contacts);
+        let kin = now.kinematics(model);
+        self.collider.detect(kin, h, &mut self.contacts);
         let collided = clock.elapsed().as_secs_f64();
 
         if self.settings.newton.start == Start::Warm {
             let reach = |s: ShapeId| model.shapes[s.index()].scale;
             self.warm.carry(
                 self.contacts.iter().map(|c| (c.key, c.point)),
-                |key| super::velocity_step::SAME_CONTACT * reach(key.shape_a).min(reach(key.shape_b)),
+                |key| crate::steppers::velocity::SAME_CONTACT * reach(key.shape_a).min(reach(key.shape_b)),
                 &mut self.matching,
                 &mut self.forces,
             );
         }
-        self.motion.begin(model, state, &self.contacts, h, &mut self.newton.system);
+        self.motion.begin(kin, &self.contacts, h, &mut self.newton.system);
         let (did, x) = self.solve(model);
         let clock_end = std::time::Instant::now();
-        let penetration = self.motion.finish(model, state, &x);
+        let penetration = self.motion.finish(model, &mut self.now, &x);
         let residuals = self.motion.measure(&x, &self.newton.system, penetration);
+        let borne_out = self.motion.data_scales(model).bear_out(&residuals, true);
         self.motion.reactions(model, &x, &self.newton.system, &mut self.reactions);
         let judging = did.judging + clock_end.elapsed().as_secs_f64();
         self.x = x;
@@ -267,7 +280,8 @@ impl NonlinearStepper {
             self.forces.push(force);
             self.warm.entries.push(Carried { key: c.key, force, point: c.point });
         }
-        super::velocity_step::check_finite(model, state)?;
+        state.clone_from(&self.now.state);
+        crate::steppers::velocity::check_finite(model, state)?;
         let all = clock.elapsed().as_secs_f64();
         self.report = NonlinearReport {
             contacts: self.contacts.len(),
@@ -280,7 +294,7 @@ impl NonlinearStepper {
             broken: did.broken,
             stalls: did.stalls,
             status: if did.error <= self.settings.newton.tolerance {
-                Status::Converged
+                Status::Converged.judged(borne_out)
             } else {
                 Status::Budget
             },
@@ -340,6 +354,24 @@ impl NonlinearStepper {
         &self.looks
     }
 
+    /// Hands over contacts, forces and joint forces of the last step.
+    fn hand_over(&self, kin: Kinematics<'_>, out: &mut StepOutput) {
+        // Rows are those of the end of the step.
+        out.acts.extend(self.contacts.iter().zip(&self.motion.held).map(|(c, held)| {
+            let places = held.places(kin);
+            let [a, b] = places.map(|x| Acts::at(kin, c, x).arms);
+            Acts { arms: [a[0], b[1]], touch: None }
+        }));
+        out.contacts.extend_from_slice(&self.contacts);
+        out.forces.extend_from_slice(&self.forces);
+        out.joints.extend_from_slice(&self.reactions);
+    }
+
+    /// How the islands, joints and elements were left: their multipliers, which the next step starts from.
+    fn carried(&self) -> &[f64] {
+        &self.x.lambda[(3 * self.contacts.len()).min(self.x.lambda.len())..]
+    }
+
     /// The contacts of the last step with the force [N], world axes, on side a.
     pub fn contacts(&self) -> impl Iterator<Item = (&Contact, Vec3)> {
         self.contacts.iter().zip(self.forces.iter().copied())
@@ -350,19 +382,61 @@ impl NonlinearStepper {
         self.reactions.get(j).copied().unwrap_or_default()
     }
 
-    /// Forces of the last step, the guess of the next under [`Start::Warm`].
-    pub fn warm(&self) -> &WarmCache {
-        &self.warm
-    }
-
-    /// Replaces them.
-    pub fn set_warm(&mut self, warm: WarmCache) {
-        self.warm = warm;
-    }
-
     /// The Newton system of the last iterate, for experiments with linear solvers; in the stiffness form without J H⁻¹ of joints
     /// and elements.
-    pub fn system(&self) -> &crate::solvers::newton::schur::Schur<f64> {
+    pub fn system(&self) -> &crate::papers::nsn::solve::schur::Schur<f64> {
         &self.newton.system
+    }
+}
+
+impl Stepper for NonlinearStepper {
+    fn step(
+        &mut self,
+        world: World<'_>,
+        frames: &mut Frames,
+        memory: &mut Memory,
+        h: f64,
+        out: &mut StepOutput,
+        trace: &mut dyn Trace,
+    ) -> Result<(), StepError> {
+        let model = world.model;
+        self.motion.controls.clone_from(world.controls);
+        self.warm.clone_from(&memory.contacts);
+        self.x.lambda.clear();
+        self.x.lambda.extend_from_slice(memory.history.of(KIND));
+        self.motion.set_angles(&memory.joints.angle);
+        self.step(model, &mut memory.state, h)?;
+        memory.contacts.clone_from(&self.warm);
+        memory.history.start(KIND).extend_from_slice(self.carried());
+        frames.update(model, &memory.state);
+        let kin = Kinematics::new(model, &memory.state, frames);
+        for look in &self.looks {
+            trace.record(TraceRecord {
+                stage: "newton",
+                iteration: look.iteration,
+                factorizations: look.iteration,
+                residual: look.error,
+            });
+        }
+        out.clear();
+        self.hand_over(kin, out);
+        count_turns(kin, &mut memory.joints);
+        let r = &self.report;
+        let [collide, assemble, solve, measure] = r.times;
+        out.report = StepReport {
+            t: kin.state.t,
+            contacts: r.contacts,
+            joints: model.joints.len(),
+            joint_error: r.joint_error,
+            islands: 1,
+            iterations: r.iterations,
+            factorizations: if r.linear == 0 { r.iterations } else { 0 },
+            status: r.status.clone(),
+            residuals: r.residuals,
+            overlap: r.overlap,
+            times: StageTimes { collide, assemble, solve, measure, advance: 0.0 },
+            ..StepReport::default()
+        };
+        Ok(())
     }
 }

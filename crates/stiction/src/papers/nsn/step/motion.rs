@@ -9,18 +9,21 @@ use super::row_builder::RowBuilder;
 use super::{ElementRows, GeometricStiffness, NonlinearSettings};
 use crate::collide::Contact;
 use crate::coords::{Anchor, State};
+use crate::kinematics::{Kinematics, Placement};
 use crate::linalg::Vec3;
-use crate::scene::{Measure, Model, Owner};
-use crate::solvers::newton::rows::{Factors, bounded_row};
-use crate::solvers::newton::schur::Schur;
-use crate::solvers::newton::{Derivative, Equations, Iterate, Start, StepRule, SystemForm};
+use crate::model::{Controls, Measure, Model, ModelForce, Owner};
+use crate::papers::nsn::solve::rows::{Factors, bounded_row};
+use crate::papers::nsn::solve::schur::Schur;
+use crate::papers::nsn::solve::{Derivative, Equations, Iterate, Start, StepRule, SystemForm};
 
 /// Everything that is held fixed for the step, and the memory of its linearisations.
 pub struct Motion {
     pub(super) settings: NonlinearSettings,
+    /// Those of the step.
+    pub(super) controls: Controls,
     pub(super) h: f64,
     start: State,
-    pub(super) there: State,
+    pub(super) there: Placement,
     /// ũ: the velocity without constraints.
     pub(super) free: Vec<f64>,
     pub(super) held: Vec<HeldContact>,
@@ -99,9 +102,10 @@ impl Motion {
         let joints: usize = model.joints.iter().map(|j| j.blocks.len()).sum();
         Motion {
             settings,
+            controls: Controls::default(),
             h: 0.0,
             start: State::default(),
-            there: State::default(),
+            there: Placement::default(),
             free: Vec::new(),
             held: Vec::new(),
             islands: Islands::default(),
@@ -133,6 +137,11 @@ impl Motion {
         }
     }
 
+    /// Angles of the axes of joints at the end of the last step, counted through full turns.
+    pub fn set_angles(&mut self, angles: &[f64]) {
+        self.angles.copy_from_slice(angles);
+    }
+
     /// Rows of joints and springs.
     pub fn bilateral_rows(&self) -> usize {
         self.bilateral
@@ -160,15 +169,17 @@ impl Motion {
     }
 
     /// Fixes contacts, masses and ũ for a step.
-    pub fn begin(&mut self, model: &Model, state: &State, contacts: &[Contact], h: f64, s: &mut Schur<f64>) {
+    pub fn begin(&mut self, kin: Kinematics<'_>, contacts: &[Contact], h: f64, s: &mut Schur<f64>) {
+        let Kinematics { model, state, .. } = kin;
         self.h = h;
         self.secant_is_due = false;
         self.columns_stand = false;
         self.start.clone_from(state);
-        self.there.clone_from(state);
-        self.there.t = state.t + h;
+        self.there.state.clone_from(state);
+        self.there.state.t = state.t + h;
+        self.there.update(model);
         self.held.clear();
-        self.held.extend(contacts.iter().map(|c| HeldContact::new(model, state, c, h)));
+        self.held.extend(contacts.iter().map(|c| HeldContact::new(kin, c, h)));
         self.plain = self.held.iter().all(HeldContact::is_plain);
         // ũ = u⁻ + h M̃⁻¹ f, with the gyroscopic torque (correction N12).
         self.free.clone_from(&state.v);
@@ -181,8 +192,8 @@ impl Motion {
             let w = Vec3::from_slice(&state.v[b.dof + 3..]);
             let inertia = b.world_inertia(r);
             let (mut force, mut torque) = (b.mass * model.gravity, -w.cross(inertia * w));
-            for f in model.forces.iter().filter(|f| f.target == Owner::Body(crate::coords::BodyId(i as u32)))
-            {
+            let own = |f: &&ModelForce| f.target == Owner::Body(crate::coords::BodyId(i as u32));
+            for f in self.controls.forces(model).filter(own) {
                 let share = f.share(state.t, h);
                 force += share * f.force;
                 torque += share * (f.torque + (r * f.at).cross(f.force));
@@ -195,7 +206,7 @@ impl Motion {
         for n in &model.nodes {
             add(&mut self.free, n.dof, model.gravity * h);
         }
-        for f in &model.forces {
+        for f in self.controls.forces(model) {
             match f.target {
                 Owner::Node(n) => {
                     let n = &model.nodes[n.index()];
@@ -238,7 +249,7 @@ impl Motion {
             }
         }
         for (i, j) in model.joints.iter().enumerate() {
-            let x = j.place(j.poses(model, state)).measure(Measure::Twist).0;
+            let x = kin.joint(j).measure(Measure::Twist).0;
             self.angles[i] =
                 x + std::f64::consts::TAU * ((self.angles[i] - x) / std::f64::consts::TAU).round();
         }
@@ -303,20 +314,22 @@ impl Motion {
     }
 
     /// Moves the state to the end of the step; returns the deepest penetration there [m].
-    pub fn finish(&mut self, model: &Model, state: &mut State, x: &Iterate<f64>) -> f64 {
+    pub fn finish(&mut self, model: &Model, now: &mut Placement, x: &Iterate<f64>) -> f64 {
         self.place(model, &x.u);
-        state.q.clone_from(&self.there.q);
-        state.v.clone_from(&x.u);
-        state.t = self.there.t;
-        self.held.iter().map(|c| -c.gap(model, state)).fold(0.0, f64::max)
+        now.state.q.clone_from(&self.there.state.q);
+        now.state.v.clone_from(&x.u);
+        now.state.t = self.there.state.t;
+        now.update(model);
+        self.held.iter().map(|c| -c.gap(now.kinematics(model))).fold(0.0, f64::max)
     }
 
     /// q = q⁻ ⊞ h u (50), (63) from the start of the step (correction N3).
     pub(super) fn place(&mut self, model: &Model, u: &[f64]) {
-        self.there.q.clone_from(&self.start.q);
+        self.there.state.q.clone_from(&self.start.q);
         self.d.clear();
         self.d.extend(u.iter().map(|u| self.h * u));
-        self.there.retract(&model.layout, &self.d);
+        self.there.state.retract(&model.layout, &self.d);
+        self.there.update(model);
     }
 
     /// The equations for a Newton loop.
@@ -349,10 +362,18 @@ impl Equations<f64> for MotionEquations<'_> {
         let mut row = std::mem::take(&mut m.row);
         m.soft.clear();
         for (i, j) in model.joints.iter().enumerate() {
-            joint_rows(model, (&m.start, &m.there), j, m.h, m.angles[i], &mut row, &mut s.j, &mut m.soft);
+            joint_rows(
+                (&m.start, m.there.kinematics(model)),
+                j,
+                m.h,
+                (m.angles[i], m.controls.motor(i)),
+                &mut row,
+                &mut s.j,
+                &mut m.soft,
+            );
         }
         for i in 0..model.springs.len() {
-            spring_row(model, &m.there, i, m.h, &mut row, &mut s.j, &mut m.soft);
+            spring_row(m.there.kinematics(model), i, m.h, &mut row, &mut s.j, &mut m.soft);
         }
         let rows = m.rows();
         s.compliance.reset(rows);
@@ -505,10 +526,11 @@ mod tests {
     use crate::elastic::{Law, Material};
     use crate::linalg::Mat3;
     use crate::mesh::shapes;
-    use crate::scene::{Body, Geometry, Joint, JointKind, Scene, SoftBody, SpringEnd, SpringSpec};
-    use crate::solvers::newton::{
+    use crate::model::JointKind;
+    use crate::papers::nsn::solve::{
         LinearSettings, NcpFunction, Newton, NewtonSettings, Product, Regularization,
     };
+    use crate::scene::{Body, Geometry, Joint, Scene, SoftBody, SpringEnd, SpringSpec};
 
     /// Rows of equations and of active contacts are the derivatives of their residuals by u, and C those by λ.
     #[test]
@@ -534,10 +556,14 @@ mod tests {
         let settings = NonlinearSettings { newton, contact_compliance, ..NonlinearSettings::default() };
         let mut motion = Motion::new(&model, settings);
         let (mut contacts, h) = (Vec::new(), 0.01);
-        Collider::new(&model).detect(&model, &model.initial, h, &mut contacts);
+        Collider::new(&model).detect(
+            Placement::of(&model, &model.initial).kinematics(&model),
+            h,
+            &mut contacts,
+        );
         assert_eq!(contacts.len(), 8);
         let mut s = Schur::default();
-        motion.begin(&model, &model.initial, &contacts, h, &mut s);
+        motion.begin(Placement::of(&model, &model.initial).kinematics(&model), &contacts, h, &mut s);
         let rows = motion.rows();
         let mut x = Iterate { u: vec![0.0; model.layout.nv()], lambda: vec![0.0; rows] };
         // Loaded contacts without friction speed: their normal rows are gaps.
@@ -638,7 +664,7 @@ mod tests {
             let settings = NonlinearSettings { newton, elements, ..NonlinearSettings::default() };
             let mut motion = Motion::new(&model, settings);
             let mut s = Schur::default();
-            motion.begin(&model, &model.initial, &[], h, &mut s);
+            motion.begin(Placement::of(&model, &model.initial).kinematics(&model), &[], h, &mut s);
             let mut x = Iterate { lambda: carrying(&mut motion, &model, &u), u: u.clone() };
             motion.equations(&model).linearize(&x, &mut s);
             s.prepare(Product::MatrixFree, false, Regularization::Absolute(0.0));
@@ -698,7 +724,12 @@ mod tests {
             assert_eq!(settings.geometric, GeometricStiffness::Particles);
             let mut motion = Motion::new(&model, settings);
             let mut solver = Newton::default();
-            motion.begin(&model, &model.initial, &[], h, &mut solver.system);
+            motion.begin(
+                Placement::of(&model, &model.initial).kinematics(&model),
+                &[],
+                h,
+                &mut solver.system,
+            );
             let from = Iterate { lambda: carrying(&mut motion, &model, &u), u: u.clone() };
             let mut to = from.clone();
             solver.run(&mut motion.equations(&model), &mut to, &newton, &mut |_| {});
@@ -723,7 +754,12 @@ mod tests {
             }
             assert!(stiffer > 0 && clamped > 0, "{stiffer} stiffer, {clamped} clamped");
             assert!(polluted > 0.1, "λ must be held: {polluted}");
-            motion.begin(&model, &model.initial, &[], h, &mut solver.system);
+            motion.begin(
+                Placement::of(&model, &model.initial).kinematics(&model),
+                &[],
+                h,
+                &mut solver.system,
+            );
             assert!((0..u.len()).all(|k| diagonal(&solver.system, k) == motion.mass[k]));
         }
     }

@@ -1,8 +1,8 @@
 //! One row of J from gradients by material points.
 
-use crate::coords::{Anchor, State};
+use crate::coords::{Anchor, Part};
+use crate::kinematics::Kinematics;
 use crate::linalg::{SparseRows, Vec3};
-use crate::scene::Model;
 
 /// Collects ∂c/∂u of one row, block by block.
 #[derive(Default)]
@@ -24,29 +24,15 @@ impl RowBuilder {
     }
 
     /// Adds the gradient `n` by the position of a point; `at` is where the point is, for lever arms.
-    pub fn add(&mut self, model: &Model, state: &State, anchor: &Anchor, at: Vec3, n: Vec3) {
-        match *anchor {
-            Anchor::World { .. } | Anchor::Kinematic { .. } => {}
-            Anchor::Node(node) => add3(self.block(model.nodes[node.index()].dof, 3), 0, n),
-            Anchor::Weighted { nodes, w, n: count } => {
-                for k in 0..count as usize {
-                    add3(self.block(model.nodes[nodes[k].index()].dof, 3), 0, w[k] * n);
-                }
-            }
-            Anchor::Rigid { body, .. } => {
-                let b = &model.bodies[body.index()];
-                let arm = at - Vec3::from_slice(&state.q[b.q..]);
-                let block = self.block(b.dof, 6);
+    pub fn add(&mut self, kin: Kinematics<'_>, anchor: &Anchor, at: Vec3, n: Vec3) {
+        kin.columns(anchor, 1.0, Some(at), &mut |part| match part {
+            Part::Node { dof, weight, .. } => add3(self.block(dof as usize, 3), 0, weight * n),
+            Part::Rigid { dof, weight, arm, .. } => {
+                let (block, n) = (self.block(dof as usize, 6), weight * n);
                 add3(block, 0, n);
                 add3(block, 3, arm.cross(n));
             }
-            Anchor::Surface { .. } => {
-                for (corner, w) in anchor.corners(model) {
-                    self.add(model, state, corner, corner.position(model, state), w * n);
-                }
-            }
-            Anchor::Link { .. } => unreachable!("no model holds articulations yet"),
-        }
+        });
     }
 
     /// Adds the gradient `n` by the rotation of the body at `dof`.

@@ -3,9 +3,9 @@
 use super::Joints;
 use super::rows::{Rows, driven_rates, terms};
 use crate::contact::{ContactProblem, Law};
-use crate::coords::State;
+use crate::kinematics::Kinematics;
 use crate::linalg::Vec3;
-use crate::scene::{JointRow, Model, Role};
+use crate::model::{Controls, JointRow, Model, Role};
 
 impl Joints {
     /// Midpoint: adds to `b` what the joints did in the move, and to `end` the rows that hold at its end, in the state
@@ -14,17 +14,18 @@ impl Joints {
     /// hold would reverse what it holds at every step.)
     pub fn fill_end(
         &self,
-        model: &Model,
-        ahead: &State,
+        ahead: Kinematics<'_>,
+        controls: &Controls,
         moved: (&ContactProblem, &[Vec3], usize),
         end: &mut ContactProblem,
         lambda: &mut Vec<Vec3>,
     ) {
+        let model = ahead.model;
         let (p, given, first) = moved;
         let mut at = 0;
         for (i, j) in model.joints.iter().enumerate() {
-            let place = j.place(j.poses(model, ahead));
-            let driven = driven_rates(j, model, ahead, &place);
+            let place = ahead.joint(j);
+            let driven = driven_rates(j, ahead, &place);
             for block in &j.blocks {
                 let length = if block.spin { j.length } else { 1.0 };
                 let mut rows = Rows::EMPTY;
@@ -44,7 +45,8 @@ impl Joints {
                         Role::Lower(_) | Role::Upper(_) => (0.0, f64::INFINITY),
                         Role::Friction(f) => (-f * p.h / length, f * p.h / length),
                         Role::Drive => {
-                            rows.drive(k, j, x, n, rows.bias[k] / length, length, (ahead.t, p.h, 1.0 / p.h));
+                            let (drift, time) = (rows.bias[k] / length, (ahead.state.t, p.h, 1.0 / p.h));
+                            rows.drive(k, j, x, n, drift, length, controls.motor(i), time);
                             rows.bias[k] += rows.softness[k] * half[k];
                             (rows.bounds.lo[k], rows.bounds.hi[k])
                         }

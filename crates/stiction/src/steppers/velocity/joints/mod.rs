@@ -19,12 +19,13 @@ mod taut;
 pub use probe::EndRow;
 pub use project::{set_inertia, turn_inertia};
 
-use crate::contact::bodies::Bodies;
+use crate::contact::delassus::bodies::Bodies;
 use crate::contact::{ContactProblem, Law};
-use crate::coords::{BodyId, State};
+use crate::coords::BodyId;
 use crate::integrate::Scheme;
+use crate::kinematics::Kinematics;
 use crate::linalg::{BlockMat, Mat3, Vec3};
-use crate::scene::{JointPlace, JointRow, Measure, Model, ModelJoint, Role};
+use crate::model::{Controls, JointPlace, JointRow, Measure, Model, ModelJoint, Role};
 use rows::{Rows, poses_at, terms};
 use std::f64::consts::TAU;
 
@@ -34,7 +35,7 @@ const CLOSED: f64 = 1e-12;
 const WORTH: f64 = 0.5;
 
 /// What joints carry from step to step.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct JointMemory {
     /// Force of each row [N], by block.
     pub force: Vec<Vec3>,
@@ -44,6 +45,35 @@ pub struct JointMemory {
     pub angle: Vec<f64>,
     /// Force [N] and moment about the anchor [N·m] of each joint on its body b, world axes.
     pub reaction: Vec<(Vec3, Vec3)>,
+}
+
+impl JointMemory {
+    /// Of a model, unloaded.
+    pub fn new(model: &Model) -> JointMemory {
+        let blocks = model.joints.iter().map(|j| j.blocks.len()).sum();
+        JointMemory {
+            force: vec![Vec3::ZERO; blocks],
+            curvature: vec![Vec3::ZERO; blocks],
+            angle: vec![0.0; model.joints.len()],
+            reaction: vec![(Vec3::ZERO, Vec3::ZERO); model.joints.len()],
+        }
+    }
+}
+
+impl Clone for JointMemory {
+    fn clone(&self) -> JointMemory {
+        let mut memory = JointMemory::default();
+        memory.clone_from(self);
+        memory
+    }
+
+    /// Reuses the buffers.
+    fn clone_from(&mut self, other: &JointMemory) {
+        self.force.clone_from(&other.force);
+        self.curvature.clone_from(&other.curvature);
+        self.angle.clone_from(&other.angle);
+        self.reaction.clone_from(&other.reaction);
+    }
 }
 
 /// The joints of a model in the step; owns every buffer they need.
@@ -63,19 +93,12 @@ pub struct Joints {
 
 impl Joints {
     pub fn new(model: &Model) -> Joints {
-        let blocks = model.joints.iter().map(|j| j.blocks.len()).sum();
         let mut rigid = ContactProblem::default();
-        if blocks > 0 {
-            rigid.a = BlockMat::block_diagonal(&model.layout);
+        if model.joints.iter().any(|j| !j.blocks.is_empty()) {
+            rigid.a = BlockMat::block_diagonal(&model.layout.widths());
             rigid.b = vec![0.0; model.layout.nv()];
         }
-        let memory = JointMemory {
-            force: vec![Vec3::ZERO; blocks],
-            curvature: vec![Vec3::ZERO; blocks],
-            angle: vec![0.0; model.joints.len()],
-            reaction: vec![(Vec3::ZERO, Vec3::ZERO); model.joints.len()],
-        };
-        Joints { memory, rigid, ..Joints::default() }
+        Joints { memory: JointMemory::new(model), rigid, ..Joints::default() }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -91,8 +114,9 @@ impl Joints {
         &self.memory
     }
 
-    pub fn set_memory(&mut self, memory: JointMemory) {
-        self.memory = memory;
+    /// Exchanges what carries over with that of a world.
+    pub fn exchange(&mut self, memory: &mut JointMemory) {
+        std::mem::swap(&mut self.memory, memory);
     }
 
     /// Value of a measure of joint `i` and its direction, angles counted through full turns.
@@ -107,18 +131,19 @@ impl Joints {
     /// Adds the rows of all joints to `p`, and the multipliers of the last step to `lambda`.
     pub fn fill(
         &self,
-        model: &Model,
-        state: &State,
+        kin: Kinematics<'_>,
+        controls: &Controls,
         scheme: Scheme,
         p: &mut ContactProblem,
         lambda: &mut Vec<Vec3>,
     ) {
+        let Kinematics { model, state, .. } = kin;
         let (h, w) = (p.h, scheme.weights(p.h));
         let mut at = 0;
         for (i, j) in model.joints.iter().enumerate() {
-            let place = j.place(j.poses(model, state));
+            let place = kin.joint(j);
             // What bodies without columns do to the joint within the step.
-            let driven = j.place(poses_at(j, model, state, state.t + h));
+            let driven = j.place(poses_at(j, kin, state.t + h));
             for block in &j.blocks {
                 let length = if block.spin { j.length } else { 1.0 };
                 let mut rows = Rows::EMPTY;
@@ -126,7 +151,7 @@ impl Joints {
                     let Some(row) = row else { continue };
                     let (x, n) = self.measure(i, &place, row.measure);
                     let drift = (self.measure(i, &driven, row.measure).0 - x) / h;
-                    rows.add(k, j, row, x, n, drift, length, state.t, h, w);
+                    rows.add(k, j, row, x, n, drift, length, controls.motor(i), state.t, h, w);
                     if row.role.is_rigid() {
                         rows.bias[k] += self.memory.curvature[at][k];
                     }
@@ -146,20 +171,20 @@ impl Joints {
     /// which the joints start, `last` the largest error before, relative to the sizes of the joints.
     pub fn relinearize(
         &mut self,
-        model: &Model,
-        ahead: &State,
+        ahead: Kinematics<'_>,
         p: &mut ContactProblem,
         first: usize,
         v: &[f64],
         lambda: &[Vec3],
         last: &mut f64,
     ) -> bool {
+        let model = ahead.model;
         let mut worst = 0.0_f64;
         let mut at = first;
         let mut change = std::mem::take(&mut self.dy);
         change.clear();
         for (i, j) in model.joints.iter().enumerate() {
-            let place = j.place(j.poses(model, ahead));
+            let place = ahead.joint(j);
             for block in &j.blocks {
                 let length = if block.spin { j.length } else { 1.0 };
                 let u = p.j.mul_one(at, v);
@@ -212,12 +237,9 @@ impl Joints {
         }
     }
 
-    /// Counts full turns: call once at the end of each step.
-    pub fn count_turns(&mut self, model: &Model, state: &State) {
-        for (i, j) in model.joints.iter().enumerate() {
-            let place = j.place(j.poses(model, state));
-            self.memory.angle[i] = unwound(place.measure(Measure::Twist).0, self.memory.angle[i]);
-        }
+    /// Counts full turns at the end of a step.
+    pub fn count_turns(&mut self, kin: Kinematics<'_>) {
+        count_turns(kin, &mut self.memory);
     }
 
     /// What the rows of the joints leave to a motion that is not in the problem [m/s]: nothing for equations, springs
@@ -232,24 +254,33 @@ impl Joints {
             out.push(Vec3::new(stop(0), stop(1), stop(2)));
         }
     }
+}
 
-    /// Position [m or rad] and rate of the free direction of joint `i`; zeros where it has none.
-    pub fn coordinate(&self, model: &Model, state: &State, i: usize) -> (f64, f64) {
-        let j = &model.joints[i];
-        let Some(m) = j.coordinate() else { return (0.0, 0.0) };
-        let place = j.place(j.poses(model, state));
-        let (x, n) = self.measure(i, &place, m);
-        let of = |id: BodyId| model.com_velocity(state, id);
-        let ((va, wa), (vb, wb)) = (j.a.map_or((Vec3::ZERO, Vec3::ZERO), of), of(j.b));
-        let rate = match m {
-            Measure::Twist => wb - wa,
-            _ => {
-                let at = place.anchor_b;
-                vb + wb.cross(at - place.centre_b) - va - wa.cross(at - place.centre_a)
-            }
-        };
-        (x, n.dot(rate))
+/// Counts full turns of all joints: once at the end of each step, whichever stepper took it.
+pub(crate) fn count_turns(kin: Kinematics<'_>, memory: &mut JointMemory) {
+    for (joint, angle) in kin.model.joints.iter().zip(&mut memory.angle) {
+        *angle = unwound(kin.joint(joint).measure(Measure::Twist).0, *angle);
     }
+}
+
+/// Position [m or rad] and rate of the free direction of joint `i`, angles counted through full turns; zeros where it has none.
+pub(crate) fn coordinate(kin: Kinematics<'_>, memory: &JointMemory, i: usize) -> (f64, f64) {
+    let j = &kin.model.joints[i];
+    let Some(m) = j.coordinate() else { return (0.0, 0.0) };
+    let place = kin.joint(j);
+    let (x, n) = place.measure(m);
+    let x = if m == Measure::Twist { unwound(x, memory.angle[i]) } else { x };
+    let of = |id: BodyId| (kin.body(id).v, kin.body(id).w);
+    let ((va, wa), (vb, wb)) = (j.a.map_or((Vec3::ZERO, Vec3::ZERO), of), of(j.b));
+    let rate = match m {
+        Measure::Twist => wb - wa,
+        _ => {
+            let at = place.anchor_b;
+            let wb = if crate::mutant::on("slide-rate") { Vec3::ZERO } else { wb };
+            vb + wb.cross(at - place.centre_b) - va - wa.cross(at - place.centre_a)
+        }
+    };
+    (x, n.dot(rate))
 }
 
 /// The angle `x` plus full turns, nearest to `near`.

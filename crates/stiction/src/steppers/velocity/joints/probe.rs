@@ -6,9 +6,8 @@
 use super::Joints;
 use super::rows::terms;
 use crate::contact::ContactProblem;
-use crate::coords::State;
+use crate::kinematics::Kinematics;
 use crate::linalg::{Mat3, Vec3};
-use crate::scene::Model;
 
 /// A row that holds at the end of the step: its block, its number in it, and its derivatives by v as (dof, value).
 #[derive(Clone, Debug, PartialEq)]
@@ -29,12 +28,13 @@ impl Joints {
 
     /// Rigid rows of the blocks from `first` on, at the end of a step: `ahead`. `turns` has, for each block of the layout, the turn
     /// at the end per spin, over h.
-    pub fn end_rows(&self, model: &Model, ahead: &State, turns: &[Mat3], first: usize) -> Vec<EndRow> {
+    pub fn end_rows(&self, ahead: Kinematics<'_>, turns: &[Mat3], first: usize) -> Vec<EndRow> {
+        let model = ahead.model;
         let mut out = Vec::new();
         let mut column = vec![0.0; model.layout.nv()];
         let mut at = first;
         for (i, j) in model.joints.iter().enumerate() {
-            let place = j.place(j.poses(model, ahead));
+            let place = ahead.joint(j);
             for block in &j.blocks {
                 for (k, row) in block.rows.iter().enumerate() {
                     let Some(row) = row.filter(|r| r.role.is_rigid()) else { continue };
@@ -57,10 +57,11 @@ impl Joints {
     }
 
     /// Puts what rigid rows are off by at the end of the step, over h, in place of their J v + bias in `u`, block by block.
-    pub fn end_errors(&self, model: &Model, ahead: &State, p: &ContactProblem, u: &mut [Vec3]) {
+    pub fn end_errors(&self, ahead: Kinematics<'_>, p: &ContactProblem, u: &mut [Vec3]) {
+        let model = ahead.model;
         let mut at = 0;
         for (i, j) in model.joints.iter().enumerate() {
-            let place = j.place(j.poses(model, ahead));
+            let place = ahead.joint(j);
             for block in &j.blocks {
                 let length = if block.spin { j.length } else { 1.0 };
                 for (k, row) in block.rows.iter().enumerate() {

@@ -5,8 +5,9 @@ use super::{CLOSED, Joints};
 use crate::contact::Law;
 use crate::contact::delassus::Delassus;
 use crate::coords::State;
+use crate::kinematics::{Kinematics, Placement};
 use crate::linalg::{BlockMat, Mat3, Vec3};
-use crate::scene::{JointRow, Model, Role};
+use crate::model::{JointRow, Model, Role};
 
 /// Most Newton steps of the projection.
 const MOST_PROJECTIONS: usize = 8;
@@ -16,14 +17,15 @@ const SHIFT: f64 = 1e-7;
 impl Joints {
     /// Moves the free bodies so that all equations hold to rounding, each as little as its mass asks for. Returns the
     /// largest error left [m]; angles count by the joint's length.
-    pub fn project(&mut self, model: &Model, state: &mut State) -> f64 {
-        let mut left = self.errors(model, state);
+    pub fn project(&mut self, model: &Model, at: &mut Placement) -> f64 {
+        let mut left = self.errors(at.kinematics(model));
         for _ in 0..MOST_PROJECTIONS {
-            if left.0 <= CLOSED || !self.solve_rigid(model, state) {
+            if left.0 <= CLOSED || !self.solve_rigid(model, &at.state) {
                 break;
             }
-            state.retract(&model.layout, &self.d);
-            let now = self.errors(model, state);
+            at.state.retract(&model.layout, &self.d);
+            at.update(model);
+            let now = self.errors(at.kinematics(model));
             let stuck = now.0 > 0.9 * left.0;
             left = now;
             if stuck {
@@ -35,12 +37,13 @@ impl Joints {
 
     /// Largest error of the equations at a state, relative to the sizes of the joints and in metres. Leaves the rows
     /// and errors in `rigid`.
-    fn errors(&mut self, model: &Model, state: &State) -> (f64, f64) {
+    fn errors(&mut self, kin: Kinematics<'_>) -> (f64, f64) {
+        let model = kin.model;
         let mut p = std::mem::take(&mut self.rigid);
         p.clear_rows();
         let (mut relative, mut largest) = (0.0_f64, 0.0_f64);
         for (i, j) in model.joints.iter().enumerate() {
-            let place = j.place(j.poses(model, state));
+            let place = kin.joint(j);
             for block in &j.blocks {
                 let length = if block.spin { j.length } else { 1.0 };
                 let mut rows = Rows::EMPTY;

@@ -1,10 +1,11 @@
 //! What a row of a joint puts into the contact problem: direction, bias, softness, bounds and columns.
 
 use crate::contact::{Bounds, Term};
-use crate::coords::{BodyId, Pose, State};
+use crate::coords::{BodyId, Part, Pose};
 use crate::integrate::Weights;
+use crate::kinematics::Kinematics;
 use crate::linalg::{Mat3, Vec3};
-use crate::scene::{JointPlace, JointRow, Model, ModelJoint, Role, Target};
+use crate::model::{JointPlace, JointRow, Model, ModelJoint, Role};
 
 /// Rows of one block, ready for the problem.
 pub struct Rows {
@@ -39,6 +40,7 @@ impl Rows {
         n: Vec3,
         drift: f64,
         length: f64,
+        command: Option<f64>,
         t: f64,
         h: f64,
         w: Weights,
@@ -56,19 +58,23 @@ impl Rows {
                 bias = gap / h + drift;
                 self.set(k, n, 0.0, inf);
             }
-            Role::Friction(f) => self.set(k, n, -f / (w.a * length), f / (w.a * length)),
+            Role::Friction(f) => {
+                let length = if crate::mutant::on("hinge-friction-lever") { 1.0 } else { length };
+                self.set(k, n, -f / (w.a * length), f / (w.a * length));
+            }
             Role::Pull(_, s) => {
-                let d = w.q * s.stiffness + s.damping;
+                let half = if crate::mutant::on("half-joint-damping") { 0.5 } else { 1.0 };
+                let d = w.q * s.stiffness + half * s.damping;
                 (bias, softness) = (drift + s.stiffness * gap / d, w.a / d);
                 self.set(k, n, -inf, inf);
             }
-            Role::Drive => return self.drive(k, j, x, n, drift, length, (t, h, w.a)),
+            Role::Drive => return self.drive(k, j, x, n, drift, length, command, (t, h, w.a)),
         }
         self.bias[k] = length * bias;
         self.softness[k] = length * length * softness;
     }
 
-    /// Row `k` of a motor at position `x` and time `t`: the PD law at `t + h`, whatever the scheme, with forces that are
+    /// Row `k` of a motor at position `x` and time `t`, under a command or on its path: the PD law at `t + h`, whatever the scheme, with forces that are
     /// `force` per multiplier.
     #[allow(clippy::too_many_arguments)]
     pub fn drive(
@@ -79,13 +85,11 @@ impl Rows {
         n: Vec3,
         drift: f64,
         length: f64,
+        command: Option<f64>,
         (t, h, force): (f64, f64, f64),
     ) {
         let Some(m) = &j.motor else { return };
-        let (error, rate) = match &m.target {
-            Target::Position(path) => (x - path.value(t + h), (path.value(t + h) - path.value(t)) / h),
-            Target::Velocity(path) => (0.0, path.value(t + h)),
-        };
+        let (error, rate) = m.aim(x, command, t, h);
         let d = h * m.stiffness + m.damping;
         self.bias[k] = length * (drift + (m.stiffness * error - m.damping * rate) / d);
         self.softness[k] = length * length * force / d;
@@ -108,7 +112,7 @@ pub fn terms(
             if spin {
                 Term::Spin { block, dof, length: sign * j.length }
             } else {
-                Term::Rigid { block, dof, sign, arm: place.anchor_b - centre }
+                Term::Point(Part::Rigid { block, dof, weight: sign, arm: place.anchor_b - centre })
             }
         })
     };
@@ -117,25 +121,20 @@ pub fn terms(
 }
 
 /// Poses of both sides with bodies that move as prescribed where they are at time `t`.
-pub fn poses_at(j: &ModelJoint, model: &Model, state: &State, t: f64) -> [Pose; 2] {
-    let pose = |id: BodyId| {
-        let b = &model.bodies[id.index()];
-        if b.block.is_some() {
-            return state.rigid_pose(b.q);
-        }
-        let mut pose = b.motion.pose_at(&b.start, t);
-        pose.translation += pose.rotation * b.com;
-        pose
+pub fn poses_at(j: &ModelJoint, kin: Kinematics<'_>, t: f64) -> [Pose; 2] {
+    let pose = |id: BodyId| match kin.model.is_free(id) {
+        true => kin.body(id).com,
+        false => kin.model.bodies[id.index()].path_pose(t),
     };
     [j.a.map_or(Pose::IDENTITY, pose), pose(j.b)]
 }
 
 /// Velocity at the anchor and ω of b relative to a, of what bodies without columns do.
-pub fn driven_rates(j: &ModelJoint, model: &Model, state: &State, place: &JointPlace) -> (Vec3, Vec3) {
+pub fn driven_rates(j: &ModelJoint, kin: Kinematics<'_>, place: &JointPlace) -> (Vec3, Vec3) {
     let of = |id: Option<BodyId>, centre: Vec3| match id {
-        Some(id) if model.bodies[id.index()].block.is_none() => {
-            let (v, w) = model.com_velocity(state, id);
-            (v + w.cross(place.anchor_b - centre), w)
+        Some(id) if !kin.model.is_free(id) => {
+            let body = kin.body(id);
+            (body.v + body.w.cross(place.anchor_b - centre), body.w)
         }
         _ => (Vec3::ZERO, Vec3::ZERO),
     };

@@ -1,10 +1,10 @@
 //! The stiffness that taut joints give to the turning of their bodies.
 
 use super::Joints;
-use crate::coords::{BodyId, State};
+use crate::coords::BodyId;
 use crate::integrate::Weights;
+use crate::kinematics::Kinematics;
 use crate::linalg::{BlockMat, Mat3, Vec3};
-use crate::scene::Model;
 
 /// A body that taut joints would turn by more than this within a step (h² f·r/I, squared frequency times h²) gets their
 /// stiffness: explicit arms are unstable from 4 on.
@@ -14,7 +14,8 @@ impl Joints {
     /// Finds the stiffness that taut joints give to the turning of their bodies, α_q/α_a · f·r (I − r rᵀ/r²) for a force
     /// `f` of the last step at the arm `r`, where explicit arms would be unstable (a light chain under a heavy load).
     /// That makes arms implicit, as implicit Euler or the midpoint rule would have them.
-    pub fn find_stiffness(&mut self, model: &Model, state: &State, h: f64, w: Weights) {
+    pub fn find_stiffness(&mut self, kin: Kinematics<'_>, h: f64, w: Weights) {
+        let Kinematics { model, state, .. } = kin;
         let mut taut = std::mem::take(&mut self.taut);
         taut.clear();
         let mut add = |id: BodyId, arm: Vec3, force: Vec3| {
@@ -29,7 +30,7 @@ impl Joints {
             }
         };
         for (i, j) in model.joints.iter().enumerate() {
-            let place = j.place(j.poses(model, state));
+            let place = kin.joint(j);
             let force = self.memory.reaction[i].0;
             add(j.b, place.anchor_b - place.centre_b, force);
             if let Some(id) = j.a {

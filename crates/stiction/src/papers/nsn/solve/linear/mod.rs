@@ -265,8 +265,8 @@ fn note<T: Real>(history: &mut Option<Vec<f64>>, r: &[T], z: &[T]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contact::samples::Rng;
-    use crate::solvers::newton::Regularization;
+    use crate::linalg::Rng;
+    use crate::papers::nsn::solve::Regularization;
 
     const DOFS: usize = 9;
     const ROWS: usize = 8;

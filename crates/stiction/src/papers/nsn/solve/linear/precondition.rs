@@ -3,7 +3,7 @@
 use super::PreconditionerKind;
 use super::blocks::{BlockRows, Incomplete};
 use crate::linalg::Real;
-use crate::solvers::newton::schur::Schur;
+use crate::papers::nsn::solve::schur::Schur;
 
 /// Largest block: the six strain rows of an element.
 pub(super) const WIDEST: usize = 6;

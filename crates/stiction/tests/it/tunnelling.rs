@@ -6,8 +6,9 @@ use stiction::Vec3;
 use stiction::coords::{BodyId, SoftId};
 use stiction::elastic::{Law, Material};
 use stiction::mesh::shapes;
+use stiction::methods::SimSettings;
 use stiction::scene::{Body, Geometry, NodeSelection, Scene, SoftBody};
-use stiction::sim::{SimSettings, Simulation};
+use stiction::sim::Simulation;
 
 const RADIUS: f64 = 0.005;
 
@@ -22,7 +23,7 @@ fn sheet() -> SoftBody {
 /// The largest height of the ball's centre below the upper triangles that it stands over; negative above them.
 fn behind(sim: &Simulation, p: Vec3) -> f64 {
     let solid = &sim.model().solids[0];
-    let x = |k: u32| sim.model().vertex_position(sim.state(), SoftId(0), k as usize);
+    let x = |k: u32| sim.kinematics().vertex_position(SoftId(0), k as usize);
     let mut depth = f64::NEG_INFINITY;
     for t in solid.surface.iter().filter(|t| t.iter().all(|k| solid.rest[*k as usize].z > 0.004)) {
         let [a, b, c] = t.map(x);

@@ -1,0 +1,78 @@
+//! Steppers remember nothing: one that is made anew before every step, and knows the memory of the run alone, gives the bits
+//! of one that takes all steps. So snapshots, resets and worlds of a batch are right by construction.
+//!
+//! One exception: soft islands of more than 3000 unknowns, whose preconditioner keeps coarse matrices of earlier steps as long
+//! as they serve. There both answers hold to the tolerance of the solver.
+
+use crate::same_bits::is_slow;
+use stiction::steppers::Memory;
+use stiction::{Model, SimSettings, Simulation, SolverKind};
+use stiction_io::gallery;
+
+/// The default, and one of each other way to step.
+const SOLVERS: [SolverKind; 5] = [
+    SolverKind::Exact,
+    SolverKind::ConjugateResidual,
+    SolverKind::NonsmoothNewton,
+    SolverKind::NonlinearNewton,
+    SolverKind::Penalty,
+];
+const STEPS: usize = 4;
+/// Unknowns of a soft body from which its preconditioner remembers.
+const REMEMBERING: usize = 3000;
+/// Difference of velocities that the tolerance of the solver allows there, as a share of the largest.
+const ALLOWED: f64 = 1e-5;
+
+fn has_memory(model: &Model, solver: SolverKind) -> bool {
+    solver == SolverKind::Exact && model.solids.iter().any(|s| 3 * s.nodes.len() >= REMEMBERING)
+}
+
+/// The start, and what one stepper for all steps leaves behind after each.
+fn run(model: &Model, settings: SimSettings, dt: f64) -> Vec<Memory> {
+    let mut sim = Simulation::new(model.clone(), settings);
+    let mut all = vec![sim.snapshot()];
+    for _ in 0..STEPS {
+        if sim.step(dt).is_err() {
+            break;
+        }
+        all.push(sim.snapshot());
+    }
+    all
+}
+
+/// Largest difference of velocities as a share of the largest velocity.
+fn apart(a: &Memory, b: &Memory) -> f64 {
+    let largest = a.state.v.iter().fold(f64::MIN_POSITIVE, |m, v| v.abs().max(m));
+    a.state.v.iter().zip(&b.state.v).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max) / largest
+}
+
+#[test]
+fn a_new_stepper_before_every_step_gives_the_same_bits() {
+    let (mut same, mut alike) = (0, 0);
+    let mut off = Vec::new();
+    for scene in gallery::ALL {
+        let loaded = scene.load(&[]).expect("gallery scenes load");
+        let model = loaded.compile().expect("gallery scenes compile");
+        for solver in SOLVERS.into_iter().filter(|s| !is_slow(scene.name, *s)) {
+            let settings = SimSettings { solver, ..loaded.settings };
+            let all = run(&model, settings, loaded.dt);
+            for (step, pair) in all.windows(2).enumerate() {
+                let mut sim = Simulation::new(model.clone(), settings);
+                sim.restore(&pair[0]);
+                sim.step(loaded.dt).expect("the run took this step");
+                let got = sim.snapshot();
+                if got == pair[1] {
+                    same += 1;
+                } else if has_memory(&model, solver) && apart(&pair[1], &got) <= ALLOWED {
+                    alike += 1;
+                } else {
+                    let name = solver.name();
+                    let error = apart(&pair[1], &got);
+                    off.push(format!("{} by {name}: step {}, {error:e} apart", scene.name, step + 1));
+                }
+            }
+        }
+    }
+    assert!(off.is_empty(), "steppers remember something:\n{}", off.join("\n"));
+    assert!(same > 100 * STEPS && alike <= 4 * STEPS, "{same} steps with the same bits, {alike} alike");
+}
