@@ -109,7 +109,7 @@ pub fn check(args: &CheckArgs) -> Result<Outcome> {
             "smallest_size": size,
             "shortest_time_scale": time_scale,
             "overlaps": overlaps.iter().map(|(p, d)| json!({"pair": p, "depth": d})).collect::<Vec<_>>(),
-            "warnings": warnings,
+            "warnings": &warnings[..],
         });
         return print(&format!("{json}\n"));
     }

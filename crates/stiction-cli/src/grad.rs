@@ -181,7 +181,7 @@ pub fn grad(args: &GradArgs) -> Result<Outcome> {
     let objective = Travel {
         owners: movers(&prepared.model),
         steps: args.steps,
-        initial: prepared.model.initial.clone(),
+        initial: State::clone(&prepared.model.initial),
     };
     if objective.owners.is_empty() {
         return Err(error("nothing in this scene moves", "add a free body, particle or soft body"));

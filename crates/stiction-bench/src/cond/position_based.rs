@@ -117,7 +117,7 @@ fn by_velocity(model: &Model, steps: usize, by: By) -> Result<Course> {
 }
 
 fn by_position(model: &Model, steps: usize, substeps: usize) -> Course {
-    let (mut stepper, mut state) = (PositionBased::new(model, substeps), model.initial.clone());
+    let (mut stepper, mut state) = (PositionBased::new(model, substeps), State::clone(&model.initial));
     let mut course = Course { force: Vec::new(), penetration: 0.0, seconds: 0.0 };
     let watch = Stopwatch::start();
     for _ in 0..steps {

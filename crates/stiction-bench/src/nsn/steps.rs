@@ -23,7 +23,7 @@ impl Steps {
         let broken = |e| error(format!("the experiment's scene: {e}"), "report this");
         let model = scene.compile().map_err(broken)?;
         let stepper = NonlinearStepper::new(&model, settings).map_err(broken)?;
-        let state = model.initial.clone();
+        let state = State::clone(&model.initial);
         Ok(Steps { model, state, stepper })
     }
 

@@ -6,7 +6,7 @@ use stiction::collide::Collider;
 use stiction::kinematics::Placement;
 use stiction::linalg::Rng;
 use stiction::scene::{Body, Geometry, Scene};
-use stiction::{Model, Quat, Vec3};
+use stiction::{Model, Quat, State, Vec3};
 use stiction_cli::clock::Stopwatch;
 use stiction_cli::failure::{Result, error};
 use stiction_cli::output::csv_number;
@@ -38,7 +38,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
             let mut contacts = Vec::new();
             collider.detect(Placement::of(&model, &model.initial).kinematics(&model), 0.01, &mut contacts);
             // To and fro by a metre, so that pairs are sought anew every time.
-            let mut aside = model.initial.clone();
+            let mut aside = State::clone(&model.initial);
             model.bodies.iter().filter(|b| b.block.is_some()).for_each(|b| aside.q[b.q] += 1.0);
             let states = [&aside, &model.initial];
             // The least of several runs: noise only ever adds.

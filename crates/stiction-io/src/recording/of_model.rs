@@ -125,7 +125,7 @@ fn quaternion(r: Quat) -> [f64; 4] {
 fn solid(s: &ModelSolid, meshes: &mut Vec<Mesh>) -> SolidInfo {
     let rest = s.rest.iter().map(|x| small(*x)).collect();
     let mesh = meshes.len() as u32;
-    meshes.push(Mesh::new(rest, s.surface.clone(), s.tets.clone()));
+    meshes.push(Mesh::new(rest, s.surface.to_vec(), s.tets.to_vec()));
     let visual = s.visual.as_ref().map(|v| {
         let at = v.vertices.iter().map(|e| small(e.position(&s.rest))).collect();
         let hosts = v.vertices.iter().map(|e| e.tet).collect();

@@ -271,6 +271,6 @@ mod tests {
     fn block_shape(half: Vec3) -> crate::model::ModelShape {
         let mut scene = crate::Scene::default();
         scene.bodies.push(crate::Body::new("block", crate::Geometry::Box { half }));
-        scene.compile().unwrap().shapes.remove(0)
+        scene.compile().unwrap().shapes[0].clone()
     }
 }

@@ -83,7 +83,7 @@ impl Skin {
     pub fn of_soft(model: &Model, id: SoftId) -> Option<Skin> {
         let solid: &ModelSolid = &model.solids[id.index()];
         let shape = model.nodes[solid.nodes.clone()].iter().find_map(|n| n.shape)?;
-        let mut skin = Skin::new(Source::Soft(id), shape, solid.vertices.len(), solid.surface.clone());
+        let mut skin = Skin::new(Source::Soft(id), shape, solid.vertices.len(), solid.surface.to_vec());
         skin.has_inside = !solid.tets.is_empty();
         skin.touches_by_faces = true;
         skin.self_contact = solid.self_contact;

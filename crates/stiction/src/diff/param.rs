@@ -184,7 +184,7 @@ impl ParamSet {
         }
         let mut set = ParamSet {
             params,
-            base: model.initial.clone(),
+            base: State::clone(&model.initial),
             masses: model.nodes.iter().map(|n| n.mass).collect(),
             start: Vec::new(),
             values: Vec::new(),
@@ -311,7 +311,7 @@ impl ParamSet {
                 _ => {}
             }
         }
-        Arc::make_mut(&mut system.model).initial = initial;
+        Arc::make_mut(&mut system.model).initial = initial.into();
         let mut solids: Vec<SoftId> = Vec::new();
         for (p, &x) in params.iter().zip(values) {
             match *p {
@@ -374,7 +374,7 @@ impl ParamSet {
         solid.elements = Elements::new(&solid.rest, &solid.tets, &materials, &of, damping)
             .map_err(|e| SceneError::new(format!("soft body `{}`", solid.name), e.to_string()))?
             .into();
-        solid.mass = solid.elements.masses().to_vec();
+        solid.mass = solid.elements.masses().to_vec().into();
         for (anchor, mass) in solid.vertices.iter().zip(&solid.mass) {
             if let Anchor::Node(n) = anchor {
                 model.nodes[n.index()].mass = *mass;

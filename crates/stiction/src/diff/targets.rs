@@ -349,7 +349,7 @@ mod tests {
             let side = |e: f64| {
                 let mut d = vec![0.0; 6];
                 d[k] = e;
-                let mut s = model.initial.clone();
+                let mut s = State::clone(&model.initial);
                 s.retract(&model.layout, &d);
                 at(&s)
             };

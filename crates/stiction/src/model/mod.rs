@@ -7,6 +7,7 @@ mod motor;
 mod names;
 mod slender;
 mod surface;
+mod table;
 
 pub use controls::{Controls, World};
 pub(crate) use joint::coordinate;
@@ -16,6 +17,7 @@ pub use motor::{JointKind, Motor, Path, Spring, Target};
 pub use names::{Id, Names, Side};
 pub use slender::{ModelRod, ModelRodJoint, ModelSheet, ModelSpring, RodEnd};
 pub use surface::{Combine, ContactSettings, Manifold, SurfaceFriction};
+pub use table::Table;
 
 use crate::coords::{Anchor, BodyId, Layout, NodeId, Pose, ShapeId, SoftId, State};
 use crate::elastic::Elements;
@@ -24,7 +26,8 @@ use crate::mesh::Embedding;
 use parry3d_f64::shape::SharedShape;
 use std::sync::Arc;
 
-/// Everything about a scene that does not change while it runs.
+/// Everything about a scene that does not change while it runs. A copy shares all lists with its original and costs a few
+/// counters; a copy that is written shares those lists that hold nothing of what was written.
 #[derive(Clone)]
 pub struct Model {
     /// Name of the scene.
@@ -32,35 +35,35 @@ pub struct Model {
     /// Gravity [m/s²].
     pub gravity: Vec3,
     /// Blocks of `q` and `v`.
-    pub layout: Layout,
+    pub layout: Arc<Layout>,
     /// Bodies in scene order.
-    pub bodies: Vec<ModelBody>,
+    pub bodies: Table<ModelBody>,
     /// Particles in scene order, then the nodes of deformable solids that move freely.
-    pub nodes: Vec<ModelNode>,
+    pub nodes: Table<ModelNode>,
     /// Deformable solids in scene order, then sheets.
-    pub solids: Vec<ModelSolid>,
+    pub solids: Table<ModelSolid>,
     /// Springs in scene order.
-    pub springs: Vec<ModelSpring>,
+    pub springs: Table<ModelSpring>,
     /// Rods in scene order.
-    pub rods: Vec<ModelRod>,
+    pub rods: Table<ModelRod>,
     /// Sheets in scene order; each is one of the solids, too.
-    pub sheets: Vec<ModelSheet>,
+    pub sheets: Table<ModelSheet>,
     /// Collision shapes, body by body, then one per particle, then one per free surface node of each solid.
-    pub shapes: Vec<ModelShape>,
+    pub shapes: Table<ModelShape>,
     /// Joints in scene order.
-    pub joints: Vec<crate::model::ModelJoint>,
+    pub joints: Table<ModelJoint>,
     /// Forces with their targets resolved.
-    pub forces: Vec<ModelForce>,
+    pub forces: Table<ModelForce>,
     /// Sensors with their targets resolved.
-    pub sensors: Vec<ModelSensor>,
+    pub sensors: Table<ModelSensor>,
     /// Contact settings.
     pub contact: ContactSettings,
     /// Rules of body pairs, sorted by the pair (smaller id first).
-    pub pairs: Vec<ModelPair>,
+    pub pairs: Table<ModelPair>,
     /// The state at t = 0.
-    pub initial: State,
+    pub initial: Arc<State>,
     /// Things that are allowed but worth saying; `check` prints them.
-    pub warnings: Vec<String>,
+    pub warnings: Table<String>,
     /// Who has which name.
     pub names: Names,
 }
@@ -161,17 +164,17 @@ pub struct ModelSolid {
     /// Name in the scene.
     pub name: String,
     /// What moves each vertex of its mesh: a node of its own, or the body or the world that holds it.
-    pub vertices: Vec<Anchor>,
+    pub vertices: Table<Anchor>,
     /// Positions at rest in the frame of the mesh [m].
-    pub rest: Vec<Vec3>,
+    pub rest: Table<Vec3>,
     /// Vertices of each tetrahedron; a sheet has none.
-    pub tets: Vec<[u32; 4]>,
+    pub tets: Table<[u32; 4]>,
     /// Triangles of its surface, counter-clockwise seen from outside.
-    pub surface: Vec<[u32; 3]>,
+    pub surface: Table<[u32; 3]>,
     /// Elements: forces and stiffness. Shared by all copies of the model.
     pub elements: Arc<Elements>,
     /// Lumped mass of each vertex [kg]; that of held vertices belongs to the body that holds them.
-    pub mass: Vec<f64>,
+    pub mass: Table<f64>,
     /// Off-diagonal mass is kept.
     pub consistent_mass: bool,
     /// Its free nodes, a range of [`Model::nodes`].
@@ -179,9 +182,9 @@ pub struct ModelSolid {
     /// Mean length of its edges [m].
     pub edge: f64,
     /// Pressures over time, with the tetrahedra in which they act.
-    pub inflations: Vec<(crate::model::Inflation, Vec<u32>)>,
+    pub inflations: Table<(crate::model::Inflation, Vec<u32>)>,
     /// The surface that is drawn instead of its own.
-    pub visual: Option<EmbeddedSurface>,
+    pub visual: Option<Arc<EmbeddedSurface>>,
     /// Its surface touches itself.
     pub self_contact: bool,
     /// Corners and edges of rigid bodies touch its faces.

@@ -87,7 +87,7 @@ impl Memory {
     /// At the initial state of a model.
     pub fn new(model: &Model) -> Memory {
         Memory {
-            state: model.initial.clone(),
+            state: State::clone(&model.initial),
             joints: JointMemory::new(model),
             sleep: SleepMemory::new(model),
             ..Memory::default()

@@ -86,7 +86,7 @@ fn contacts_depend_on_the_state_alone() {
     let fresh = detect(&model, &model.initial, 0.01);
     // The same collider after quite another state.
     let mut collider = Collider::new(&model);
-    let mut moved = model.initial.clone();
+    let mut moved = State::clone(&model.initial);
     let d: Vec<f64> = (0..model.layout.nv()).map(|k| 0.2 * noise(k, 0.3)).collect();
     moved.retract(&model.layout, &d);
     let mut contacts = Vec::new();
@@ -103,7 +103,7 @@ fn contacts_depend_on_the_state_alone() {
 
 /// Soft cubes at random places, some of them in each other, with random velocities.
 fn tumbled(model: &Model, round: usize) -> State {
-    let mut state = model.initial.clone();
+    let mut state = State::clone(&model.initial);
     for n in &model.nodes {
         let cube = n.solid.map_or(0, |s| s.index()) + 17 * round;
         let shift = |s: f64| 0.08 * Vec3::new(noise(cube, s), noise(cube, s + 1.0), noise(cube, s + 2.0));
@@ -182,7 +182,7 @@ fn attached_nodes_do_not_touch_what_holds_them() {
             contacts.iter().filter(has).count()
         };
         let mut continuous = Continuous::new(&model);
-        let mut ahead = model.initial.clone();
+        let mut ahead = State::clone(&model.initial);
         let mut v = vec![0.0; model.layout.nv()];
         let hand = &model.bodies[0];
         v[hand.dof + 2] = 0.01;
@@ -215,7 +215,7 @@ fn what_is_within_a_rigid_body_may_leave_it() {
     let model = scene.compile().unwrap();
     let body = &model.bodies[0];
     let moved = |by: f64| {
-        let mut state = model.initial.clone();
+        let mut state = State::clone(&model.initial);
         let mut v = vec![0.0; model.layout.nv()];
         v[body.dof..body.dof + 3].fill(by);
         state.retract(&model.layout, &v);
@@ -233,7 +233,7 @@ fn what_is_within_a_rigid_body_may_leave_it() {
 
         hits.len()
     };
-    let (within, outside) = (model.initial.clone(), moved(-0.004));
+    let (within, outside) = (State::clone(&model.initial), moved(-0.004));
     assert_eq!(hits(&within, &outside), 0, "leaving");
     assert!(hits(&outside, &within) > 0, "entering");
 }
@@ -322,7 +322,7 @@ fn a_stack_keeps_its_keys_while_it_trembles() {
     assert_eq!(start.len(), 4 + 4 + 4 + 8 + 8);
     for size in [1e-12, 1e-9, 1e-7] {
         for round in 0..20 {
-            let mut state = model.initial.clone();
+            let mut state = State::clone(&model.initial);
             let d: Vec<f64> = (0..model.layout.nv()).map(|k| size * noise(k, f64::from(round))).collect();
             state.retract(&model.layout, &d);
             let got = detect(&model, &state, 0.001);
@@ -370,7 +370,7 @@ fn a_fast_body_is_seen_before_it_is_through() {
             assert!((c.normal() - Vec3::X).length() < 1e-9 && (c.gap - 0.48).abs() < 0.02, "{what}: {c:?}");
         }
         // The other way, or with too little time, it does not arrive.
-        let mut back = model.initial.clone();
+        let mut back = State::clone(&model.initial);
         back.v[0] = -100.0;
         assert!(detect(&model, &back, 0.01).is_empty(), "{what}");
         assert!(detect(&model, &model.initial, 0.001).is_empty(), "{what}");

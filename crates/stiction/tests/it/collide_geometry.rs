@@ -142,7 +142,7 @@ fn contacts_agree_with_a_search_over_directions() {
             let model = two(a.clone(), b.clone());
             for round in 0..25 {
                 let what = format!("{name_a} on {name_b}, round {round}");
-                let mut state = model.initial.clone();
+                let mut state = State::clone(&model.initial);
                 for k in 0..2 {
                     let pose = Pose::from_parts(random.vector() * 0.1, random.rotation());
                     state.set_rigid_pose(model.bodies[k].q, &pose);
@@ -189,7 +189,7 @@ fn on_plane(geometry: Geometry, pose: Pose) -> (Model, State, Vec<Contact>) {
     scene.bodies.push(Body::new("floor", Geometry::Plane).fixed());
     scene.bodies.push(Body { pose, ..Body::new("b", geometry) });
     let model = scene.compile().unwrap();
-    let state = model.initial.clone();
+    let state = State::clone(&model.initial);
     let contacts = detect(&model, &state, 0.0);
     (model, state, contacts)
 }

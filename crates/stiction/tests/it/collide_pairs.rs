@@ -233,7 +233,7 @@ fn gaps_and_depths_of_all_pairs() {
                     continue; // They slide past each other.
                 }
                 done += 1;
-                let mut state = model.initial.clone();
+                let mut state = State::clone(&model.initial);
                 place(&model, &mut state, 0, &pose_a);
                 place(&model, &mut state, 1, &pose_b);
                 let what = format!("{} on {}, separation {found}", a.name, b.name);

@@ -147,7 +147,7 @@ fn impacts_of_any_motion_are_found() {
     let mut met = 0;
     for round in 0..6 {
         // At rest nobody expects motion, so that vertices leave their boxes by far.
-        let mut ahead = state.clone();
+        let mut ahead = State::clone(state);
         let size = 0.004 * f64::from(round + 1);
         let common = [rng.normal3() * size, rng.normal3() * size];
         for n in &model.nodes {

@@ -163,7 +163,7 @@ fn n17_cold_iterations_leave_forces_unfinished_and_carried_ones_settle() {
         let newton = NewtonSettings { start, ..NewtonSettings::default() };
         let settings = NonlinearSettings { newton, ..NonlinearSettings::default() };
         let mut stepper = NonlinearStepper::new(&model, settings).unwrap();
-        let mut state = model.initial.clone();
+        let mut state = State::clone(&model.initial);
         let mut forces = Vec::new();
         for _ in 0..120 {
             stepper.step(&model, &mut state, 1.0 / 120.0).unwrap();
@@ -198,7 +198,7 @@ fn slide(newton: NewtonSettings) -> f64 {
 
 fn run(model: &Model, settings: NonlinearSettings, steps: usize, h: f64) -> State {
     let mut stepper = NonlinearStepper::new(model, settings).unwrap();
-    let mut state = model.initial.clone();
+    let mut state = State::clone(&model.initial);
     for _ in 0..steps {
         stepper.step(model, &mut state, h).unwrap();
     }
@@ -306,7 +306,7 @@ fn soft_bodies_in_compliance_form_move_as_in_stiffness_form() {
         let geometric = GeometricStiffness::Off;
         let settings = NonlinearSettings { newton, elements, geometric, ..NonlinearSettings::default() };
         let mut stepper = NonlinearStepper::new(&model, settings).unwrap();
-        let mut state = model.initial.clone();
+        let mut state = State::clone(&model.initial);
         let mut sim =
             Simulation::new(model.clone(), SimSettings { linearizations: 30, ..SimSettings::default() });
         for step in 0..10 {
@@ -348,7 +348,7 @@ fn multigrid_and_incomplete_factors_save_iterations() {
         let settings =
             NonlinearSettings { newton, geometric: GeometricStiffness::Off, ..NonlinearSettings::default() };
         let mut stepper = NonlinearStepper::new(&model, settings).unwrap();
-        let mut state = model.initial.clone();
+        let mut state = State::clone(&model.initial);
         let report = stepper.step(&model, &mut state, 0.01).unwrap();
         assert!(report.error < 1e-7, "{preconditioner:?}: {report:?}");
         (report.linear as f64 / report.iterations as f64, state)
@@ -443,7 +443,7 @@ fn n14_the_first_iteration_ignores_a_contact_at_gap_zero_and_the_second_does_not
             let mut stepper =
                 NonlinearStepper::new(&model, NonlinearSettings { newton, ..NonlinearSettings::default() })
                     .unwrap();
-            let mut state = model.initial.clone();
+            let mut state = State::clone(&model.initial);
             stepper.step(&model, &mut state, h).unwrap();
             assert_eq!(stepper.contacts().filter(|(c, _)| c.gap == 0.0).count(), 4);
             let v = model.com_velocity(&state, BodyId(1)).0.z / (-G * h);
@@ -503,7 +503,7 @@ fn a_free_start_has_the_velocity_without_contacts() {
         let mut stepper =
             NonlinearStepper::new(&model, NonlinearSettings { newton, ..NonlinearSettings::default() })
                 .unwrap();
-        stepper.step(&model, &mut model.initial.clone(), h).unwrap();
+        stepper.step(&model, &mut State::clone(&model.initial), h).unwrap();
         let first = stepper.looks()[0].momentum / (2.0 * G * h);
         assert!((first - missing).abs() < 1e-12, "{start:?}, non-linear: {first} of m g h");
         let mut solver = NonsmoothNewton::new(newton);

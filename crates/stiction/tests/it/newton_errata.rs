@@ -11,7 +11,7 @@ use stiction::papers::nsn::solve::stiffness::Stiffness;
 use stiction::papers::nsn::solve::*;
 use stiction::papers::nsn::{NonlinearSettings, NonlinearStepper};
 use stiction::solvers::ContactSolver;
-use stiction::{Body, Geometry, Scene, Vec3};
+use stiction::{Body, Geometry, Scene, State, Vec3};
 
 /// Solves a x = b by elimination with pivots.
 fn eliminate(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
@@ -177,7 +177,7 @@ fn a_body_steps_alike_with_and_without_another_island() {
         scene.bodies.extend(others);
         let model = scene.compile().unwrap();
         let mut stepper = NonlinearStepper::new(&model, NonlinearSettings::robust(&model)).unwrap();
-        let mut state = model.initial.clone();
+        let mut state = State::clone(&model.initial);
         for _ in 0..30 {
             assert!(stepper.step(&model, &mut state, 0.01).unwrap().status.is_solved());
         }

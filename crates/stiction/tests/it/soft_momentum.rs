@@ -115,7 +115,7 @@ fn damping_takes_energy_and_leaves_momentum() {
             let mut sim = Simulation::new(scene.compile().unwrap(), settings);
             // Stretched by a tenth, then let go.
             let mut state = sim.state().clone();
-            for n in sim.model().nodes.clone() {
+            for n in &sim.model().nodes {
                 state.q[n.q] *= 1.1;
             }
             sim.set_state(state);

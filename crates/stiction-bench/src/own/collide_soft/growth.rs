@@ -151,7 +151,7 @@ fn roll(cells: [usize; 2]) -> Result<(Model, State, State)> {
     let sheet = Sheet { thickness: 0.02 * cell, self_contact: true, ..Sheet::new("sheet", cells, size) };
     let scene = Scene { sheets: vec![sheet], ..Scene::default() };
     let model = scene.compile().map_err(|e| error(format!("the experiment's scene: {e}"), "report this"))?;
-    let mut state = model.initial.clone();
+    let mut state = State::clone(&model.initial);
     // r = pitch φ/2π with the length s = ∫ r dφ nearly.
     let pitch = 0.5 * cell;
     // As many layers at every size.

@@ -319,7 +319,7 @@ mod tests {
         let rest = model.solids[0].rest.clone();
         let cover = Cover::new(&skin, &rest);
         let firm = Firm::new(&skin, &cover, &rest, |_, _| reach, reach);
-        (skin, cover, rest, firm)
+        (skin, cover, rest.to_vec(), firm)
     }
 
     /// The smallest distance between features below a node that have no common vertex.

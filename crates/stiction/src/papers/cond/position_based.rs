@@ -318,7 +318,7 @@ mod tests {
 
     fn run(scene: &Scene, substeps: usize, steps: usize) -> (Model, State, f64) {
         let model = scene.compile().expect("a sound scene");
-        let (mut stepper, mut state) = (PositionBased::new(&model, substeps), model.initial.clone());
+        let (mut stepper, mut state) = (PositionBased::new(&model, substeps), State::clone(&model.initial));
         let mut deepest = 0.0_f64;
         for _ in 0..steps {
             deepest = deepest.max(stepper.step(&model, &mut state, 0.01).penetration);
@@ -355,7 +355,7 @@ mod tests {
         rod.density = 1259.0;
         let scene = Scene { rods: vec![rod], ..Scene::default() };
         let model = scene.compile().expect("a sound scene");
-        let mut state = model.initial.clone();
+        let mut state = State::clone(&model.initial);
         let joint = &model.rods[0].joints[0];
         state.q[0] += 1e-6;
         state.q[1] += 1e-5;
@@ -373,7 +373,7 @@ mod tests {
         let material = Material { law: Law::Corotated, young: 1e5, poisson: 0.3, density: 1000.0 };
         scene.solids.push(SoftBody::new("block", shapes::block([2, 2, 2], Vec3::splat(0.1)), material));
         let model = scene.compile().expect("a sound scene");
-        let mut state = model.initial.clone();
+        let mut state = State::clone(&model.initial);
         let spread = |state: &State| {
             let x: Vec<f64> = model.nodes.iter().map(|n| state.q[n.q]).collect();
             x.iter().copied().fold(f64::MIN, f64::max) - x.iter().copied().fold(f64::MAX, f64::min)

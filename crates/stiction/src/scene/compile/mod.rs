@@ -16,11 +16,12 @@ use crate::error::{NameError, NameKind, SceneError};
 use crate::linalg::{Mat3, Vec3};
 use crate::model::{
     ContactSettings, Model, ModelBody, ModelForce, ModelNode, ModelPair, ModelSensor, ModelShape, Motion,
-    Names, Owner, SensorKind, SurfaceFriction,
+    Names, Owner, SensorKind, SurfaceFriction, Table,
 };
 use mass::{MassProps, principal};
 use parry3d_f64::shape::SharedShape;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// Masses below this [kg] are probably a wrong unit.
 const TINY_MASS: f64 = 1e-6;
@@ -49,21 +50,21 @@ impl Scene {
         let mut model = Model {
             name: self.name.clone(),
             gravity: self.gravity,
-            layout: Layout::new(),
-            bodies: Vec::with_capacity(self.bodies.len()),
-            nodes: Vec::with_capacity(self.particles.len()),
-            solids: Vec::with_capacity(self.solids.len() + self.sheets.len()),
-            springs: Vec::with_capacity(self.springs.len()),
-            rods: Vec::with_capacity(self.rods.len()),
-            sheets: Vec::with_capacity(self.sheets.len()),
-            shapes: Vec::new(),
-            joints: Vec::new(),
-            forces: Vec::new(),
-            sensors: Vec::new(),
+            layout: Layout::new().into(),
+            bodies: Table::default(),
+            nodes: Table::default(),
+            solids: Table::default(),
+            springs: Table::default(),
+            rods: Table::default(),
+            sheets: Table::default(),
+            shapes: Table::default(),
+            joints: Table::default(),
+            forces: Table::default(),
+            sensors: Table::default(),
             contact: self.contact.clone(),
-            pairs: Vec::new(),
-            initial: State::default(),
-            warnings: Vec::new(),
+            pairs: Table::default(),
+            initial: State::default().into(),
+            warnings: Table::default(),
             names: Names::default(),
         };
         let held = self.held_masses(&names)?;
@@ -292,13 +293,14 @@ fn add_body(model: &mut Model, id: BodyId, body: &Body, held: &[MassProps]) -> R
     if free {
         (out.moments, out.principal) = principal(mass.inertia);
         out.mass = mass.mass;
-        let block = model.layout.push(BlockKind::Rigid);
+        let block = Arc::make_mut(&mut model.layout).push(BlockKind::Rigid);
         let b = model.layout.blocks()[block];
         (out.block, out.q, out.dof) = (Some(block), b.q, b.v);
         let com = start.transform_point(mass.com);
         let (r, v, w) = (start.rotation, body.velocity, body.spin);
-        model.initial.q.extend([com.x, com.y, com.z, r.w, r.x, r.y, r.z]);
-        model.initial.v.extend([v.x, v.y, v.z, w.x, w.y, w.z]);
+        let initial = Arc::make_mut(&mut model.initial);
+        initial.q.extend([com.x, com.y, com.z, r.w, r.x, r.y, r.z]);
+        initial.v.extend([v.x, v.y, v.z, w.x, w.y, w.z]);
     } else if body.velocity != Vec3::ZERO || body.spin != Vec3::ZERO {
         model
             .warnings
@@ -328,10 +330,11 @@ fn add_particle(model: &mut Model, id: NodeId, p: &Particle) -> Result<(), Scene
         reach: p.radius,
         scale: p.radius,
     });
-    let block = model.layout.push(BlockKind::Node);
+    let block = Arc::make_mut(&mut model.layout).push(BlockKind::Node);
     let b = model.layout.blocks()[block];
-    model.initial.q.extend(p.position.to_array());
-    model.initial.v.extend(p.velocity.to_array());
+    let initial = Arc::make_mut(&mut model.initial);
+    initial.q.extend(p.position.to_array());
+    initial.v.extend(p.velocity.to_array());
     let (shape, solid) = (Some(shape), None);
     model.nodes.push(ModelNode { name: p.name.clone(), block, dof: b.v, q: b.q, mass: p.mass, shape, solid });
     Ok(())

@@ -8,7 +8,7 @@ use crate::coords::SoftId;
 use crate::elastic::{Action, Bend, Damping, Elements, Spring};
 use crate::error::SceneError;
 use crate::linalg::Mat3;
-use crate::model::{Model, ModelSheet, ModelSolid};
+use crate::model::{Model, ModelSheet, ModelSolid, Table};
 use crate::scene::{Body, Sheet};
 
 /// Most nodes of one sheet.
@@ -99,16 +99,16 @@ impl Sheet {
         model.solids.push(ModelSolid {
             self_contact: self.self_contact,
             name: self.name.clone(),
-            vertices,
-            rest,
-            tets: Vec::new(),
-            surface: self.triangles(),
+            vertices: vertices.into(),
+            rest: rest.into(),
+            tets: Table::default(),
+            surface: self.triangles().into(),
             elements: elements.into(),
-            mass,
+            mass: mass.into(),
             consistent_mass: false,
             nodes: first..model.nodes.len(),
             edge: 0.5 * (dx + dy),
-            inflations: Vec::new(),
+            inflations: Table::default(),
             visual: None,
             rigid_edges: self.rigid_edges,
         });

@@ -13,6 +13,7 @@ use crate::scene::{Attachment, FibreLayer, Filling, MassMatrix, NodeSelection, S
 use parry3d_f64::query::PointQueryWithLocation;
 use parry3d_f64::shape::{SharedShape, Triangle};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 pub(super) type Names<'a> = HashMap<&'a str, Owner>;
 
@@ -219,14 +220,14 @@ impl SoftBody {
                 .map_err(|e| SceneError::new(&item, e.to_string()))?;
         model.solids.push(ModelSolid {
             inflations: self.inflations.iter().map(|i| (i.clone(), self.tets_in(i.min, i.max))).collect(),
-            visual: self.embed_visual(&item)?,
+            visual: self.embed_visual(&item)?.map(Arc::new),
             name: self.name.clone(),
-            vertices,
+            vertices: vertices.into(),
             elements: elements.into(),
-            rest: self.mesh.vertices.clone(),
-            tets: self.mesh.tets.clone(),
-            surface,
-            mass,
+            rest: self.mesh.vertices.clone().into(),
+            tets: self.mesh.tets.clone().into(),
+            surface: surface.into(),
+            mass: mass.into(),
             consistent_mass: self.mass == MassMatrix::Consistent,
             nodes: first..model.nodes.len(),
             edge,
@@ -264,10 +265,11 @@ pub(super) fn add_node(
         model.shapes.push(ModelShape { owner: Owner::Node(node), ..skin.clone() });
         ShapeId(model.shapes.len() as u32 - 1)
     });
-    let block = model.layout.push(BlockKind::Node);
+    let block = Arc::make_mut(&mut model.layout).push(BlockKind::Node);
     let b = model.layout.blocks()[block];
-    model.initial.q.extend(x.to_array());
-    model.initial.v.extend(v.to_array());
+    let initial = Arc::make_mut(&mut model.initial);
+    initial.q.extend(x.to_array());
+    initial.v.extend(v.to_array());
     model.nodes.push(ModelNode { name, block, dof: b.v, q: b.q, mass, shape, solid: Some(solid) });
     Anchor::Node(node)
 }
@@ -344,7 +346,7 @@ impl ModelSolid {
         if self.tets.is_empty() {
             return self.find_on_surface(at);
         }
-        let mesh = TetMesh { vertices: self.rest.clone(), tets: self.tets.clone() };
+        let mesh = TetMesh { vertices: self.rest.to_vec(), tets: self.tets.to_vec() };
         let e = Locator::new(&mesh).embed(at);
         (self.tets[e.tet as usize], e.weights)
     }
