@@ -37,9 +37,7 @@ ALLOWED = {
     "diff": [m for m in STEPS if m != "solvers"] + ["methods", "sim"],
 }
 PAPERS = ["apgd", "cond", "cr", "nsn"]
-STANDING = {
-    ("steppers", "diff"),  # parameters belong to the model
-}
+STANDING = set()
 # Modules of the core that files, commands and other crates on top of them leave alone.
 OUTSIDE = {"stiction-io": ["solvers", "papers", "steppers", "collide", "dynamics", "kinematics"]}
 OUTSIDE_STANDING = {("stiction-io", "steppers")}  # settings of steps

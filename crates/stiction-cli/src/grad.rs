@@ -7,9 +7,10 @@ use crate::output::print;
 use crate::table::{Paint, Table, number};
 use clap::Args;
 use serde_json::json;
-use stiction::coords::{BodyId, NodeId, SoftId};
-use stiction::diff::{Objective, Param, ParamSet, Term, check_grad};
+use stiction::coords::{BodyId, JointId, NodeId, SoftId, SpringId};
+use stiction::diff::{Objective, ParamSet, Term, check_grad};
 use stiction::kinematics::{Kinematics, Placement};
+use stiction::model::Param;
 use stiction::scene::{Model, Owner};
 use stiction::steppers::penalty::{Bdf, FrictionModel, System};
 use stiction::{Scheme, SolverKind, State, Vec3};
@@ -99,7 +100,13 @@ fn parameters(system: &System) -> Vec<Param> {
     if system.settings().damping.coefficient() > 0.0 {
         all.push(Param::ContactDamping);
     }
-    all.extend((0..system.sites().pairs.len().min(MOST)).map(Param::Friction));
+    let mut pairs: Vec<Param> = Vec::new();
+    for friction in system.sites().pairs.iter().map(|p| p.friction()) {
+        if pairs.len() < MOST && !pairs.contains(&friction) {
+            pairs.push(friction);
+        }
+    }
+    all.extend(pairs);
     for (i, s) in model.solids.iter().enumerate().filter(|(_, s)| !s.tets.is_empty()).take(MOST) {
         let id = SoftId(i as u32);
         all.extend([Param::Young(id), Param::Poisson(id), Param::Density(id)]);
@@ -119,9 +126,10 @@ fn parameters(system: &System) -> Vec<Param> {
         all.extend([Param::Position(owner, 2), Param::Velocity(owner, 0), Param::Velocity(owner, 2)]);
     }
     let motors = model.joints.iter().enumerate().filter(|(_, j)| j.motor.is_some());
-    all.extend(motors.map(|(j, _)| Param::MotorTarget(j)).take(MOST));
+    all.extend(motors.map(|(j, _)| Param::MotorTarget(JointId(j as u32))).take(MOST));
     all.extend(
-        (0..model.springs.len().min(MOST)).flat_map(|s| [Param::SpringStiffness(s), Param::SpringRest(s)]),
+        (0..model.springs.len().min(MOST) as u32)
+            .flat_map(|s| [Param::SpringStiffness(SpringId(s)), Param::SpringRest(SpringId(s))]),
     );
     all
 }

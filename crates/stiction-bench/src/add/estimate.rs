@@ -3,7 +3,7 @@
 
 use super::common::{Problem, foam, ground, system};
 use crate::{Context, Experiment, Row};
-use stiction::coords::{Anchor, NodeId, SoftId};
+use stiction::coords::{Anchor, BodyId, NodeId, SoftId};
 use stiction::diff::optimize::{Bounds, LevenbergSettings, levenberg_marquardt};
 use stiction::diff::{CloudTarget, Markers, Objective, Param};
 use stiction::kinematics::position_at;
@@ -126,7 +126,9 @@ impl Specimen {
         // the paper.
         let friction = FrictionModel::Hybrid;
         let settings = Settings { scheme: Bdf::Two, friction, ..Settings::default() };
-        let mut params = vec![Param::Young(SoftId(0)), Param::Viscosity(SoftId(0)), Param::Friction(0)];
+        let (ground, specimen) = (Owner::Body(BodyId(0)), BODY);
+        let friction_of = Param::friction(ground, specimen);
+        let mut params = vec![Param::Young(SoftId(0)), Param::Viscosity(SoftId(0)), friction_of];
         for k in 0..3 {
             params.push(Param::Position(BODY, k));
         }

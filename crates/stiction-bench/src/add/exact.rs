@@ -2,7 +2,7 @@
 
 use crate::{Context, Experiment, Row};
 use stiction::coords::BodyId;
-use stiction::diff::{Coordinate, ExactMotion, ExactParam};
+use stiction::diff::{Coordinate, ExactMotion, Param};
 use stiction::scene::Owner;
 use stiction::{Body, Geometry, Scene, SimSettings, Simulation, SolverSettings, Vec3};
 use stiction_cli::clock::Stopwatch;
@@ -45,7 +45,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
         let plain = clock.elapsed();
         let motion = ExactMotion::run(&model, settings, h, n).map_err(|e| defect(&e))?;
         let end = Coordinate { owner: BOX, step: n, direction: Vec3::X };
-        let params = [ExactParam::Velocity(BOX, 0), ExactParam::Friction(BOX, FLOOR)];
+        let params = [Param::Velocity(BOX, 0), Param::friction(BOX, FLOOR)];
         for mode in ["forward", "reverse"] {
             let clock = Stopwatch::start();
             let d =

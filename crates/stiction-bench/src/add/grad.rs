@@ -111,7 +111,7 @@ fn run(ctx: &mut Context) -> Result<Vec<Row>> {
                 let mut list = vec![
                     Param::ContactStiffness,
                     Param::ContactDamping,
-                    Param::Friction(0),
+                    system.sites().pairs[0].friction(),
                     Param::Gravity(2),
                 ];
                 if rigid {

@@ -74,7 +74,7 @@ impl Space {
     /// Names and present values of the parameters added so far.
     pub fn read(&mut self, system: &System, set: &ParamSet, starts: &[Option<f64>]) {
         for (i, start) in starts.iter().enumerate() {
-            self.names.push(set.params[i].describe(system));
+            self.names.push(set.params[i].describe(system.model()));
             self.start.push(start.unwrap_or(set.start[i]));
         }
     }

@@ -138,8 +138,11 @@ fn param(system: &System, f: &Fit) -> Result<Param> {
         },
         "friction" => {
             let (a, b) = (of()?, owner(model, f.with.as_ref().ok_or_else(|| missing("with"))?)?);
-            let pair = system.sites().pairs.iter().position(|p| p.owners == (a, b) || p.owners == (b, a));
-            Param::Friction(pair.ok_or_else(|| error("these two never touch", "name a pair that can"))?)
+            let friction = Param::friction(a, b);
+            if !system.sites().pairs.iter().any(|p| p.friction() == friction) {
+                return Err(error("these two never touch", "name a pair that can"));
+            }
+            friction
         }
         other => {
             return Err(error(format!("there is no parameter `{other}`"), format!("it is one of {KINDS}")));

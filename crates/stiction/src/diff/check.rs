@@ -80,7 +80,7 @@ pub fn check_grad(
             .map(|c| rows.iter().zip(&weights).map(|(r, w)| r[c] * w).sum::<f64>())
             .collect::<Vec<f64>>();
     }
-    let names: Vec<String> = params.params.iter().map(|p| p.describe(system)).collect();
+    let names: Vec<String> = params.params.iter().map(|p| p.describe(system.model())).collect();
     let mut at = |i: usize, x: f64| -> Result<f64, StepError> {
         let mut moved = values.clone();
         moved[i] = x;

@@ -16,15 +16,16 @@
 mod reverse;
 
 use super::implicit::{DataChange, ImplicitStep, friction_of};
-use super::objective::{Objective, Term};
+use super::objective::Objective;
 use crate::contact::{ContactKey, ContactProblem, Law, Solution};
 use crate::coords::State;
 use crate::error::{SceneError, StepError};
 use crate::integrate::Scheme;
 use crate::kinematics::Placement;
+use crate::kinematics::Term;
 use crate::linalg::Vec3;
 use crate::methods::{SimSettings, velocity_stepper};
-use crate::model::{Model, Owner};
+use crate::model::{Model, Param, start};
 use crate::sim::Simulation;
 use crate::steppers::velocity::{Contacts, EndRow, Flown, Met, Probe, VelocityStepper};
 use std::sync::Arc;
@@ -36,32 +37,6 @@ const STEP: f64 = 3e-6;
 /// Single nodes are shifted by this share of it: alone they strain their elements more than a motion does, and matrices of elements have
 /// kinks where they are made positive definite.
 const NODE: f64 = 1e-2;
-
-/// Sets a parameter of a model.
-pub type SetValue = Box<dyn Fn(&mut Model, f64)>;
-
-/// A number of a scene by which exact motions are differentiated.
-pub enum ExactParam {
-    /// Coordinate of an owner at t = 0: whole solids move together [m].
-    Position(Owner, usize),
-    /// World turn of a body at t = 0 [rad].
-    Orientation(Owner, usize),
-    /// Velocity at t = 0 [m/s].
-    Velocity(Owner, usize),
-    /// Spin of a body at t = 0 [rad/s].
-    Spin(Owner, usize),
-    /// Friction of all contacts of a pair of shapes' owners [–].
-    Friction(Owner, Owner),
-    /// Anything else: sets its value in a model. `scale` is a typical size of it.
-    Model {
-        /// Present value.
-        value: f64,
-        /// A typical size, by which differences are taken.
-        scale: f64,
-        /// Sets a value.
-        set: SetValue,
-    },
-}
 
 /// A run of the exact solver that can be differentiated.
 pub struct ExactMotion {
@@ -188,47 +163,37 @@ impl ExactMotion {
         objective.reduce().apply(&values).0
     }
 
-    /// Models a little on both sides of a parameter, where it is one of the model, and half of their distance.
-    fn sides(&self, p: &ExactParam) -> Option<([Model; 2], f64)> {
-        match p {
-            ExactParam::Model { value, scale, set } => {
-                let e = STEP * scale.abs().max(f64::MIN_POSITIVE);
-                let side = |x: f64| {
-                    let mut m = Model::clone(&self.model);
-                    set(&mut m, x);
-                    m
-                };
-                Some(([side(value + e), side(value - e)], e))
-            }
-            _ => None,
+    /// Models a little on both sides of a parameter that poses the equations of steps, and half of their distance. Friction and
+    /// the initial state act without them.
+    fn sides(&self, p: Param) -> Result<Option<([Model; 2], f64)>, SceneError> {
+        if matches!(p, Param::Friction(..)) || p.is_initial() {
+            return p.check(&self.model).map(|()| None);
         }
+        let value = self.model.value(p)?;
+        if !value.is_finite() {
+            let text = "it has no bound, so motions do not depend on it; give it one";
+            return Err(SceneError::new(p.describe(&self.model), text));
+        }
+        let e = STEP * p.scale(&self.model, value);
+        let side = |x: f64| self.model.with(&[(p, x)]);
+        Ok(Some(([side(value + e)?, side(value - e)?], e)))
     }
 
     /// Change of the initial state per unit of a parameter.
-    fn initial(&self, p: &ExactParam) -> StateChange {
+    fn initial(&self, p: Param) -> StateChange {
         let m = &self.model;
         let mut x = StateChange { q: vec![0.0; m.layout.nv()], v: vec![0.0; m.layout.nv()] };
-        let dofs = |o: Owner| -> Vec<usize> {
-            match o {
-                Owner::Body(b) => vec![m.bodies[b.index()].dof],
-                Owner::Node(n) => vec![m.nodes[n.index()].dof],
-                Owner::Solid(s) => m.nodes[m.solids[s.index()].nodes.clone()].iter().map(|n| n.dof).collect(),
-            }
-        };
-        match *p {
-            ExactParam::Position(o, k) => dofs(o).into_iter().for_each(|d| x.q[d + k] = 1.0),
-            ExactParam::Velocity(o, k) => dofs(o).into_iter().for_each(|d| x.v[d + k] = 1.0),
-            ExactParam::Orientation(o, k) => dofs(o).into_iter().for_each(|d| x.q[d + 3 + k] = 1.0),
-            ExactParam::Spin(o, k) => dofs(o).into_iter().for_each(|d| x.v[d + 3 + k] = 1.0),
-            _ => {}
-        }
+        start::derivatives(m, &m.initial, &[(p, 0.0)], |_, dof, q, v| {
+            x.q[dof] += q;
+            x.v[dof] += v;
+        });
         x
     }
 
     /// Per contact of a step: how much of δμ of a parameter it feels.
-    fn friction(&self, p: &ExactParam, step: &Step) -> Vec<f64> {
+    fn friction(&self, p: Param, step: &Step) -> Vec<f64> {
         let mut out = vec![0.0; step.problem.contacts()];
-        if let ExactParam::Friction(a, b) = *p {
+        if let Param::Friction(a, b) = p {
             for (x, key) in out.iter_mut().zip(&step.problem.key) {
                 let owner = |s: crate::coords::ShapeId| self.model.whole(self.model.shapes[s.index()].owner);
                 let (s, t) = (owner(key.shape_a), owner(key.shape_b));
@@ -239,14 +204,14 @@ impl ExactMotion {
     }
 
     /// dΦ/dp of every parameter, one forward sweep each.
-    pub fn forward(&self, objective: &dyn Objective, params: &[ExactParam]) -> Result<Vec<f64>, ExactError> {
+    pub fn forward(&self, objective: &dyn Objective, params: &[Param]) -> Result<Vec<f64>, ExactError> {
         let terms = self.terms(objective);
         let values: Vec<f64> = terms.iter().map(|t| t.1.value).collect();
         let weights = objective.reduce().apply(&values).1;
         let mut probe = velocity_stepper(&self.model, &self.settings, None);
         let mut out = vec![0.0; params.len()];
-        let mut x: Vec<StateChange> = params.iter().map(|p| self.initial(p)).collect();
-        let sides: Vec<_> = params.iter().map(|p| self.sides(p)).collect();
+        let mut x: Vec<StateChange> = params.iter().map(|p| self.initial(*p)).collect();
+        let sides: Vec<_> = params.iter().map(|p| self.sides(*p)).collect::<Result<_, _>>()?;
         for i in 0..=self.steps.len() {
             for ((_, t), w) in terms.iter().zip(&weights).filter(|(t, _)| t.0 == i) {
                 for (out, x) in out.iter_mut().zip(&x) {
@@ -256,7 +221,7 @@ impl ExactMotion {
             }
             let Some(step) = self.steps.get(i) else { break };
             let mut implicit = self.implicit(step)?;
-            for (k, p) in params.iter().enumerate() {
+            for (k, p) in params.iter().copied().enumerate() {
                 let mut data = self.posed(&mut probe, step, &x[k], sides[k].as_ref());
                 for (m, f) in data.friction.iter_mut().zip(self.friction(p, step)) {
                     *m += f;

@@ -27,15 +27,16 @@ mod param;
 mod param_forces;
 mod targets;
 
+pub use crate::kinematics::Term;
+pub use crate::model::Param;
 pub use check::{GradCheck, GradRow, check_grad};
-pub use exact_motion::{ExactError, ExactMotion, ExactParam, StateChange};
+pub use exact_motion::{ExactError, ExactMotion, StateChange};
 pub use implicit::{DataChange, ImplicitStep, Mode};
 pub use motion::{Gradient, Motion, Tape};
 pub use network::Network;
 pub use objective::{Coordinate, Markers, PointTarget};
-pub use objective::{Objective, Reduce, Term};
-pub use param::{Param, ParamSet};
-pub(crate) use targets::closest_of_triangle;
+pub use objective::{Objective, Reduce};
+pub use param::ParamSet;
 pub use targets::{
     CloudTarget, ForceTarget, NearestTarget, PathTarget, PoseTarget, Together, UprightTarget, smoothness,
 };

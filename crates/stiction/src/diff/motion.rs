@@ -1,11 +1,12 @@
 //! A run on a tape, and the two ways through it: forward with sensitivities (4), backward with the adjoint (8).
 
-use super::objective::{Objective, Term};
+use super::objective::Objective;
 use super::param::ParamSet;
 use super::param_forces::{momentum_entries, residual_entries};
 use crate::coords::State;
 use crate::error::StepError;
 use crate::kinematics::Placement;
+use crate::kinematics::Term;
 use crate::linalg::Vec3;
 use crate::linalg::near_symmetric::EXACT;
 use crate::steppers::penalty::{Newton, Phase, System};

@@ -101,7 +101,7 @@ pub(super) fn residual_entries(
                     load(system, force.target, (s * Vec3::AXES[axis], Vec3::ZERO, force.at), &mut push);
                 }
             }
-            Param::MotorTarget(j) => motor_entries(system, j, &mut push),
+            Param::MotorTarget(j) => motor_entries(system, j.index(), &mut push),
             Param::Control(c, k) if system.controls[c].place(step) == Some(k) => {
                 match system.controls[c].kind {
                     ControlKind::Force(owner, axis) => {
@@ -126,7 +126,7 @@ pub(super) fn residual_entries(
                 }
             }
             Param::SpringStiffness(s) | Param::SpringRest(s) => {
-                let (force, points) = pull(system, s);
+                let (force, points) = pull(system, s.index());
                 let by = if matches!(p, Param::SpringStiffness(_)) { 6 } else { 7 };
                 for (p, w) in points {
                     on_point(&p, force.by(by) * -w, &mut push);
@@ -178,8 +178,7 @@ fn motor_entries(system: &System, j: usize, push: &mut impl FnMut(usize, Vec3)) 
 fn site_entries(system: &System, set: &ParamSet, sink: &mut impl FnMut(usize, usize, f64)) {
     let find = |p: Param| set.params.iter().position(|q| *q == p);
     let (stiffness, damping) = (find(Param::ContactStiffness), find(Param::ContactDamping));
-    let friction: Vec<Option<usize>> =
-        (0..system.sites.pairs.len()).map(|i| find(Param::Friction(i))).collect();
+    let friction: Vec<Option<usize>> = system.sites.pairs.iter().map(|p| find(p.friction())).collect();
     if stiffness.is_none() && damping.is_none() && friction.iter().all(Option::is_none) {
         return;
     }

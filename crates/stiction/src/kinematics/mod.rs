@@ -7,9 +7,11 @@ mod columns;
 mod frames;
 mod joint;
 mod slender;
+mod term;
 
 pub use frames::{BodyFrame, Frames, Placement};
 pub use slender::rod_frames_at;
+pub use term::Term;
 
 use crate::coords::{Anchor, BodyId, NodeId, Pose, SoftId, State};
 use crate::linalg::Vec3;

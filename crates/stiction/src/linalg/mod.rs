@@ -22,6 +22,7 @@ mod sparse_lu;
 mod sparse_rows;
 mod spatial;
 pub mod sweep32;
+mod triangle;
 mod wide;
 
 pub use block_lu::BlockLu;
@@ -38,6 +39,7 @@ pub use sparse_direct::{DirectKind, SparseDirect};
 pub use sparse_lu::SparseLu;
 pub use sparse_rows::SparseRows;
 pub use spatial::{Mat6, Vec6};
+pub(crate) use triangle::closest_of_triangle;
 pub(crate) use wide::wide;
 
 /// Three numbers: a point [m], a velocity [m/s], an impulse [N·s], …

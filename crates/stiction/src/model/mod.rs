@@ -5,7 +5,9 @@ mod joint;
 mod motion;
 mod motor;
 mod names;
+mod param;
 mod slender;
+pub(crate) mod start;
 mod surface;
 mod table;
 
@@ -15,6 +17,7 @@ pub use joint::{JointBlock, JointPlace, JointRow, Measure, ModelJoint, Role};
 pub use motion::{Ease, Inflation, Keyframe, Motion};
 pub use motor::{JointKind, Motor, Path, Spring, Target};
 pub use names::{Id, Names, Side};
+pub use param::Param;
 pub use slender::{ModelRod, ModelRodJoint, ModelSheet, ModelSpring, RodEnd};
 pub use surface::{Combine, ContactSettings, Manifold, SurfaceFriction};
 pub use table::Table;
@@ -27,7 +30,7 @@ use parry3d_f64::shape::SharedShape;
 use std::sync::Arc;
 
 /// Everything about a scene that does not change while it runs. A copy shares all lists with its original and costs a few
-/// counters; a copy that is written shares those lists that hold nothing of what was written.
+/// counters; a copy with other numbers ([`Model::with`]) shares those that hold none of them.
 #[derive(Clone)]
 pub struct Model {
     /// Name of the scene.

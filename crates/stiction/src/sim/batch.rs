@@ -5,12 +5,12 @@ use crate::coords::State;
 use crate::error::{SceneError, StepError};
 use crate::kinematics::{Frames, Kinematics};
 use crate::methods::SimSettings;
-use crate::model::{Controls, Model};
+use crate::model::{Controls, Model, Param};
 use crate::steppers::{Memory, StepOutput};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Worlds of one model. A world is its [`Memory`] and the record of its last step; the buffers of steppers belong to a few
+/// Worlds of one model. A world is its [`Memory`], its numbers and the record of its last step; the buffers of steppers belong to a few
 /// workers, which serve any world, since steppers remember nothing. So a world has the bits of a [`Simulation`] of its own,
 /// whatever the number of threads.
 ///
@@ -40,6 +40,7 @@ pub struct Batch {
 
 /// One world.
 struct Slot {
+    model: Arc<Model>,
     controls: Controls,
     memory: Memory,
     out: StepOutput,
@@ -47,11 +48,19 @@ struct Slot {
     error: Option<StepError>,
 }
 
+impl Slot {
+    /// What a worker takes the place of.
+    fn parts(&mut self) -> (&mut Arc<Model>, &mut Controls, &mut Memory, &mut StepOutput) {
+        (&mut self.model, &mut self.controls, &mut self.memory, &mut self.out)
+    }
+}
+
 impl Batch {
     /// So many worlds at the initial state of the model.
     pub fn new(model: impl Into<Arc<Model>>, settings: SimSettings, worlds: usize) -> Batch {
         let model = model.into();
         let world = || Slot {
+            model: Arc::clone(&model),
             controls: Controls::default(),
             memory: Memory::new(&model),
             out: StepOutput::default(),
@@ -61,9 +70,23 @@ impl Batch {
         Batch { worlds, workers: Vec::new(), settings, model }
     }
 
-    /// The model, as it is shared.
+    /// The model from which all worlds were made.
     pub fn model(&self) -> &Arc<Model> {
         &self.model
+    }
+
+    /// The model of world `i`: that of all, with the numbers that were [set](Batch::set) for it.
+    pub fn model_of(&self, i: usize) -> &Arc<Model> {
+        &self.worlds[i].model
+    }
+
+    /// Sets a number of the scene for world `i` from its next step on, as [`Simulation::set`] does. Where something starts acts at
+    /// the next [`reset`](Batch::reset). An error, and no change, where the scene has no such number or it cannot have that value;
+    /// numbers of the penalty method belong to the settings of the batch.
+    pub fn set(&mut self, i: usize, param: Param, value: f64) -> Result<(), SceneError> {
+        let world = &mut self.worlds[i];
+        world.model = Arc::new(world.model.with(&[(param, value)])?);
+        Ok(())
     }
 
     /// How many worlds.
@@ -86,8 +109,7 @@ impl Batch {
         let share = self.worlds.len().div_ceil(threads).max(1);
         self.worlds.par_chunks_mut(share).zip(&mut self.workers).for_each(|(worlds, worker)| {
             for world in worlds.iter_mut().filter(|w| w.error.is_none()) {
-                world.error =
-                    worker.step_world((&mut world.controls, &mut world.memory, &mut world.out), h).err();
+                world.error = worker.step_world(world.parts(), h).err();
             }
         });
     }
@@ -119,9 +141,9 @@ impl Batch {
 
     /// Hands what can be read of world `i` to `read`: `batch.read(2, |world| world.force("egg", None))`.
     pub fn read<R>(&self, i: usize, read: impl FnOnce(Readout<'_>) -> R) -> R {
-        let Slot { memory, out, .. } = &self.worlds[i];
-        let frames = Frames::of(&self.model, &memory.state);
-        read(Readout { kin: Kinematics::new(&self.model, &memory.state, &frames), memory, out })
+        let Slot { model, memory, out, .. } = &self.worlds[i];
+        let frames = Frames::of(model, &memory.state);
+        read(Readout { kin: Kinematics::new(model, &memory.state, &frames), memory, out })
     }
 
     /// Replaces the state of world `i`.
@@ -142,15 +164,15 @@ impl Batch {
         world.error = None;
     }
 
-    /// Takes the worlds for which `which` is true back to the initial state of the model. An error where there is not one
+    /// Takes the worlds for which `which` is true back to the initial states of their models. An error where there is not one
     /// answer per world.
     pub fn reset(&mut self, which: &[bool]) -> Result<(), SceneError> {
         if which.len() != self.worlds.len() {
             let text = format!("{} answers for {} worlds; give one for each", which.len(), self.worlds.len());
             return Err(SceneError::new("the worlds to reset", text));
         }
-        let start = Memory::new(&self.model);
         for (i, _) in which.iter().enumerate().filter(|(_, w)| **w) {
+            let start = Memory::new(&self.worlds[i].model);
             self.restore(i, &start);
         }
         Ok(())

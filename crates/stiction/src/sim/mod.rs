@@ -15,8 +15,8 @@ use crate::coords::{JointId, State};
 use crate::error::{SceneError, StepError};
 use crate::kinematics::{Frames, Kinematics};
 use crate::linalg::Vec3;
-use crate::methods::{self, SimSettings};
-use crate::model::{Controls, Model, Owner, World};
+use crate::methods::{self, SimSettings, SolverKind};
+use crate::model::{Controls, Model, Owner, Param, World};
 use crate::solvers::{ContactSolver, Trace};
 use crate::steppers::velocity::VelocityStepper;
 use crate::steppers::{Energy, Memory, StepOutput, StepReport, Stepper};
@@ -29,12 +29,26 @@ pub struct Simulation {
     memory: Memory,
     /// Of the state in the memory.
     frames: Frames,
-    /// Made by the first step; or why the method cannot step this model.
-    stepper: Option<Result<Box<dyn Stepper>, SceneError>>,
+    /// Made by the first step.
+    stepper: Option<Made>,
     /// Name of a solver of the caller's.
     given: Option<&'static str>,
     settings: SimSettings,
     out: StepOutput,
+}
+
+/// A stepper and the model for which it was made; or why the method cannot step that model.
+struct Made {
+    stepper: Result<Box<dyn Stepper>, SceneError>,
+    model: Arc<Model>,
+}
+
+impl Made {
+    /// It can step `model`, too.
+    fn serves(&self, model: &Arc<Model>) -> bool {
+        Arc::ptr_eq(&self.model, model)
+            || self.stepper.as_ref().is_ok_and(|stepper| stepper.serves(&self.model, model))
+    }
 }
 
 impl Simulation {
@@ -60,7 +74,8 @@ impl Simulation {
     /// part of this crate.
     pub fn with_solver(mut self, solver: Box<dyn ContactSolver>) -> Simulation {
         self.given = Some(solver.name());
-        self.stepper = Some(Ok(Box::new(methods::stepper_with(&self.model, &self.settings, solver))));
+        let stepper = methods::stepper_with(&self.model, &self.settings, solver);
+        self.stepper = Some(Made { stepper: Ok(Box::new(stepper)), model: Arc::clone(&self.model) });
         self
     }
 
@@ -127,6 +142,54 @@ impl Simulation {
         Ok(())
     }
 
+    /// Sets a number of the scene from the next step on. The model is copied for it, but for the lists that hold nothing of what
+    /// changes; others that share it see nothing. Where something starts ([`Param::Position`] and its like) acts at the next
+    /// [`reset`](Simulation::reset).
+    ///
+    /// ```
+    /// use stiction::model::Param;
+    /// use stiction::{Body, Geometry, Scene, SimSettings, Simulation, Vec3};
+    ///
+    /// let mut scene = Scene { gravity: Vec3::new(0.0, 0.0, -9.81), ..Scene::default() };
+    /// scene.bodies.push(Body::new("floor", Geometry::Plane).fixed());
+    /// scene.bodies.push(Body::new("crate", Geometry::Box { half: Vec3::splat(0.1) }).at(0.0, 0.0, 0.1).with_mass(2.0));
+    /// let mut sim = Simulation::new(scene.compile()?, SimSettings::default());
+    /// let mass = Param::parse(sim.model(), "crate.mass")?;
+    /// sim.set(mass, 3.0)?;
+    /// sim.step(0.01)?;
+    /// assert!((sim.force("crate", None)?.z - 3.0 * 9.81).abs() < 1e-6);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where the scene has no such number, or it cannot have that value: nothing is changed then.
+    pub fn set(&mut self, param: Param, value: f64) -> Result<(), SceneError> {
+        let refuse = |problem: &str| Err(SceneError::new(param.describe(&self.model), problem));
+        if matches!(param, Param::ContactStiffness | Param::ContactDamping) {
+            if self.settings.solver != SolverKind::Penalty {
+                return refuse("it is a number of the penalty method, which does not step this simulation");
+            }
+            if !(value.is_finite() && value >= 0.0 && (value > 0.0 || param == Param::ContactDamping)) {
+                return refuse(&format!("{value} is not a number it can have"));
+            }
+            let chosen = &mut self.settings.penalty;
+            match param {
+                Param::ContactStiffness => chosen.stiffness = Some(value),
+                _ => chosen.damping = Some(chosen.settings(&self.model).damping.with(value)),
+            }
+            self.stepper = None;
+            return Ok(());
+        }
+        let model = Arc::new(self.model.with(&[(param, value)])?);
+        if self.given.is_some() && self.stepper.as_ref().is_some_and(|s| !s.serves(&model)) {
+            return refuse(
+                "buffers would be made anew for it, but a solver that was given cannot be; make a simulation of the other model",
+            );
+        }
+        self.model = model;
+        Ok(())
+    }
+
     /// Replaces the state, for example to set a velocity; contact forces of the last step are kept as a guess, and
     /// whoever sleeps wakes.
     pub fn set_state(&mut self, state: State) {
@@ -144,8 +207,14 @@ impl Simulation {
     /// One step, with the convergence curve of its solver.
     pub fn step_traced(&mut self, h: f64, trace: &mut dyn Trace) -> Result<&StepReport, StepError> {
         let Simulation { model, controls, memory, frames, stepper, settings, out, .. } = self;
-        let stepper = stepper.get_or_insert_with(|| (settings.solver.method().stepper)(model, settings));
-        let stepper = stepper.as_mut().map_err(|e| e.clone())?;
+        let made = match stepper {
+            Some(made) if made.serves(model) => made,
+            other => other.insert(Made {
+                stepper: (settings.solver.method().stepper)(model, settings),
+                model: Arc::clone(model),
+            }),
+        };
+        let stepper = made.stepper.as_mut().map_err(|e| e.clone())?;
         stepper.step(World { model, controls }, frames, memory, h, out, trace)?;
         memory.step += 1;
         memory.joints.reaction.clone_from(&out.joints);
@@ -156,10 +225,11 @@ impl Simulation {
     /// One step of a world that lives elsewhere: what it has takes the place of what this simulation has for its time.
     fn step_world(
         &mut self,
-        (controls, memory, out): (&mut Controls, &mut Memory, &mut StepOutput),
+        (model, controls, memory, out): (&mut Arc<Model>, &mut Controls, &mut Memory, &mut StepOutput),
         h: f64,
     ) -> Result<(), StepError> {
         let mut exchange = |sim: &mut Simulation| {
+            std::mem::swap(&mut sim.model, model);
             std::mem::swap(&mut sim.controls, controls);
             std::mem::swap(&mut sim.memory, memory);
             std::mem::swap(&mut sim.out, out);
@@ -183,12 +253,12 @@ impl Simulation {
 
     /// The contact problem of the last step, for dumps and comparisons; nothing where the stepper poses none.
     pub fn problem(&self) -> Option<&ContactProblem> {
-        Some(self.stepper.as_ref()?.as_ref().ok()?.problem()?.0)
+        Some(self.stepper.as_ref()?.stepper.as_ref().ok()?.problem()?.0)
     }
 
     /// The answer of the last step to its contact problem.
     pub fn solution(&self) -> Option<&Solution> {
-        Some(self.stepper.as_ref()?.as_ref().ok()?.problem()?.1)
+        Some(self.stepper.as_ref()?.stepper.as_ref().ok()?.problem()?.1)
     }
 
     /// The contacts of the last step with the force [N], world axes, on side a; then those of sleeping bodies, with the
@@ -245,7 +315,7 @@ impl Simulation {
 
     /// The stepper of the exact laws, if it takes the steps.
     pub(crate) fn velocity_stepper(&mut self) -> Option<(&Model, &mut VelocityStepper)> {
-        Some((&self.model, self.stepper.as_mut()?.as_mut().ok()?.as_velocity()?))
+        Some((&self.model, self.stepper.as_mut()?.stepper.as_mut().ok()?.as_velocity()?))
     }
 
     /// Energies now. Found at every call, from the deformation of every element: ask once per step.

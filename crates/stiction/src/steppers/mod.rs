@@ -13,7 +13,7 @@ pub use report::{Energy, StageTimes, StepReport};
 use crate::contact::{ContactProblem, Solution};
 use crate::error::StepError;
 use crate::kinematics::Frames;
-use crate::model::World;
+use crate::model::{Model, World};
 use crate::solvers::Trace;
 use velocity::VelocityStepper;
 
@@ -30,6 +30,12 @@ pub trait Stepper: Send + Sync {
         out: &mut StepOutput,
         trace: &mut dyn Trace,
     ) -> Result<(), StepError>;
+
+    /// True where what was made for `was` serves `now`, a copy of it with other numbers: buffers and their patterns follow from
+    /// what they have in common. Otherwise a stepper is made anew.
+    fn serves(&self, _was: &Model, _now: &Model) -> bool {
+        false
+    }
 
     /// The contact problem of the last step and its answer; nothing from steppers that pose none.
     fn problem(&self) -> Option<(&ContactProblem, &Solution)> {

@@ -51,6 +51,7 @@ mod names;
 mod newton;
 mod newton_errata;
 mod overlap_recovery;
+mod parameters;
 mod read_outs;
 mod resting_force;
 mod restitution;

@@ -3,21 +3,22 @@
 use super::super::colors::Colors;
 use super::super::implicit::DataChange;
 use super::super::objective::Objective;
-use super::{ExactError, ExactMotion, ExactParam, NODE, STEP, StateChange, Step, dot, dot3};
+use super::{ExactError, ExactMotion, NODE, STEP, StateChange, Step, dot, dot3};
 use crate::dynamics::Slender;
 use crate::linalg::Vec3;
 use crate::methods::velocity_stepper;
+use crate::model::Param;
 use crate::steppers::velocity::{Contacts, VelocityStepper};
 
 impl ExactMotion {
     /// dΦ/dp of every parameter by one sweep back.
-    pub fn reverse(&self, objective: &dyn Objective, params: &[ExactParam]) -> Result<Vec<f64>, ExactError> {
+    pub fn reverse(&self, objective: &dyn Objective, params: &[Param]) -> Result<Vec<f64>, ExactError> {
         let terms = self.terms(objective);
         let values: Vec<f64> = terms.iter().map(|t| t.1.value).collect();
         let weights = objective.reduce().apply(&values).1;
         let n = self.model.layout.nv();
         let mut probe = velocity_stepper(&self.model, &self.settings, None);
-        let sides: Vec<_> = params.iter().map(|p| self.sides(p)).collect();
+        let sides: Vec<_> = params.iter().map(|p| self.sides(*p)).collect::<Result<_, _>>()?;
         let mut out = vec![0.0; params.len()];
         let mut bar = StateChange { q: vec![0.0; n], v: vec![0.0; n] };
         for i in (0..=self.steps.len()).rev() {
@@ -26,7 +27,7 @@ impl ExactMotion {
                 // From X⁺ to v⁺ and X, then through the solve to what posed it, and back to X.
                 let ((v_bar, l_bar), mut before) = self.moved_back(&mut probe, step, &bar);
                 let by = implicit.reverse(&v_bar, &l_bar);
-                for (k, p) in params.iter().enumerate() {
+                for (k, p) in params.iter().copied().enumerate() {
                     out[k] += dot(&self.friction(p, step), &by.friction);
                     if sides[k].is_some() {
                         let none = StateChange { q: vec![0.0; n], v: vec![0.0; n] };
@@ -46,7 +47,7 @@ impl ExactMotion {
                 t.dv.iter().for_each(|(d, s)| bar.v[*d] += w * s);
             }
         }
-        for (k, p) in params.iter().enumerate() {
+        for (k, p) in params.iter().copied().enumerate() {
             let x = self.initial(p);
             out[k] += dot(&x.q, &bar.q) + dot(&x.v, &bar.v);
         }

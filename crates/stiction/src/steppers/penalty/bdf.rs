@@ -4,7 +4,7 @@
 //! rigid body) changes at the rate (w − w⁻)/h or (3w − 4w⁻ + w⁼)/(2h).
 
 use crate::coords::{BlockKind, Layout, State};
-use crate::linalg::rotation;
+use crate::linalg::rotation::{self, left_jacobian, left_jacobian_derivative};
 use crate::linalg::{Mat3, Vec3, skew};
 use crate::model::Model;
 
@@ -183,64 +183,6 @@ impl Increments {
             self.v_by_e.turn[b] = jacobian * c1;
             self.w_by_q.turn[b] = inertia * skew(spin) - skew(l);
             self.w_by_v.turn[b] = inertia;
-        }
-    }
-}
-
-/// (1 − cos θ)/θ², (θ − sin θ)/θ³ and their derivatives by θ divided by θ.
-fn coefficients(s: f64) -> [f64; 4] {
-    if s < 1e-2 {
-        let b = 0.5 + s * (-1.0 / 24.0 + s * (1.0 / 720.0 - s * (1.0 / 40320.0 - s / 3_628_800.0)));
-        let c =
-            1.0 / 6.0 + s * (-1.0 / 120.0 + s * (1.0 / 5040.0 - s * (1.0 / 362_880.0 - s / 39_916_800.0)));
-        let db = -1.0 / 12.0 + s * (1.0 / 180.0 - s * (1.0 / 6720.0 - s / 453_600.0));
-        let dc = -1.0 / 60.0 + s * (1.0 / 1260.0 - s * (1.0 / 60480.0 - s / 4_989_600.0));
-        [b, c, db, dc]
-    } else {
-        let t = s.sqrt();
-        let (b, c) = ((1.0 - t.cos()) / s, (t - t.sin()) / (s * t));
-        [b, c, (t.sin() / t - 2.0 * b) / s, (b - 3.0 * c) / s]
-    }
-}
-
-/// J_ω: world angular velocity from the rate of exponential coordinates, I + (1−cos θ)/θ² [d] + (θ−sin θ)/θ³ [d]².
-#[doc(alias = "J_w")]
-pub fn left_jacobian(d: Vec3) -> Mat3 {
-    let [b, c, ..] = coefficients(d.length_squared());
-    let s = skew(d);
-    Mat3::IDENTITY + s * b + s * s * c
-}
-
-/// ∂(J_ω(d) a)/∂d at fixed a.
-pub fn left_jacobian_derivative(d: Vec3, a: Vec3) -> Mat3 {
-    let [b, c, db, dc] = coefficients(d.length_squared());
-    let outer = |x: Vec3, y: Vec3| Mat3::from_cols(x * y.x, x * y.y, x * y.z);
-    let (one, two) = (d.cross(a), d.cross(d.cross(a)));
-    outer(one, d) * db - skew(a) * b
-        + outer(two, d) * dc
-        + (Mat3::from_diagonal(Vec3::splat(d.dot(a))) + outer(d, a) - outer(a, d) * 2.0) * c
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_jacobian_of_exponential_coordinates_and_its_derivative_are_exact() {
-        for (scale, a) in
-            [(1e-6, Vec3::X), (0.05, Vec3::new(1.0, -2.0, 0.5)), (2.1, Vec3::new(0.3, 0.4, -3.0))]
-        {
-            let d = Vec3::new(0.4, -0.5, 0.7) * scale;
-            let e = 1e-6;
-            // exp(d + ε a) = exp(ε J a) exp(d).
-            let turned = rotation::exp(d + e * a) * rotation::exp(d - e * a).conjugate();
-            let by_differences = rotation::log(turned) / (2.0 * e);
-            assert!((left_jacobian(d) * a - by_differences).length() < 1e-8, "{scale}");
-            for k in 0..3 {
-                let x = Vec3::AXES[k] * 1e-5;
-                let slope = (left_jacobian(d + x) * a - left_jacobian(d - x) * a) / 2e-5;
-                assert!((left_jacobian_derivative(d, a).col(k) - slope).length() < 1e-8, "{scale}");
-            }
         }
     }
 }

@@ -9,7 +9,7 @@ use super::assembly::Frame;
 use super::site::{Site, Sites};
 use super::{Assembly, System};
 use crate::coords::{Anchor, NodeId, SoftId, State};
-use crate::diff::closest_of_triangle;
+use crate::linalg::closest_of_triangle;
 use crate::linalg::dual::{Dual, DualVec};
 use crate::linalg::{BlockMat, NearSymmetric, Vec3};
 use crate::model::{Model, ModelNode, Owner};

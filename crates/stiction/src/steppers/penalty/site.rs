@@ -11,7 +11,7 @@ use crate::collide::{Distance, SignedDistance};
 use crate::coords::{BodyId, NodeId, Pose, ShapeId};
 use crate::linalg::dual::{Dual, DualVec};
 use crate::linalg::{Mat3, Vec3};
-use crate::model::{Model, Owner, SurfaceFriction};
+use crate::model::{Model, Owner, Param, SurfaceFriction};
 use parry3d_f64::shape::{Shape, TypedShape};
 
 /// Points around each rim of a cylinder.
@@ -51,6 +51,13 @@ pub struct SitePair {
     pub mu1: f64,
     /// μ₂.
     pub mu2: f64,
+}
+
+impl SitePair {
+    /// Its coefficient as a parameter.
+    pub fn friction(&self) -> Param {
+        Param::friction(self.owners.0, self.owners.1)
+    }
 }
 
 /// All contact points of a model.

@@ -12,13 +12,12 @@ use super::sqp::Hard;
 use super::stick::Stick;
 use super::{Settings, joint};
 use crate::coords::{BodyId, NodeId, State};
-use crate::diff::{Param, Term};
 use crate::dynamics::{Slender, Solids};
 use crate::error::SceneError;
-use crate::kinematics::{Kinematics, Placement};
+use crate::kinematics::{Kinematics, Placement, Term};
 use crate::linalg::dual::{Dual, DualVec};
 use crate::linalg::{BlockMat, Mat3, NearSymmetric, Vec3};
-use crate::model::{Controls as Commands, Model, Owner};
+use crate::model::{Controls as Commands, Model, Owner, Param};
 use std::sync::Arc;
 
 /// A model with its smooth contacts, ready to step.
@@ -312,7 +311,7 @@ impl System {
             let force = &sides[0].2;
             term.value += sign * n.dot(force.value());
             let by = |i: usize| sign * n.dot(force.by(24 + i));
-            let mu = (Param::Friction(s.pair), by(0) + by(1));
+            let mu = (self.sites.pairs[s.pair].friction(), by(0) + by(1));
             term.contact.extend([mu, (Param::ContactStiffness, by(2)), (Param::ContactDamping, by(3))]);
             for (frame, at, ..) in &sides {
                 let Some((_, dof)) = frame.dofs else { continue };
@@ -336,7 +335,7 @@ impl System {
             let force = &sides[0].2;
             term.value += sign * n.dot(force.value());
             let by = |i: usize| sign * n.dot(force.by(24 + i));
-            let mu = (Param::Friction(p.pair), by(0) + by(1));
+            let mu = (self.sites.pairs[p.pair].friction(), by(0) + by(1));
             term.contact.extend([mu, (Param::ContactStiffness, by(2)), (Param::ContactDamping, by(3))]);
             for (frame, at, ..) in &sides {
                 let Some((_, dof)) = frame.dofs else { continue };

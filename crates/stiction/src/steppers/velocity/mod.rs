@@ -34,7 +34,7 @@ use crate::error::StepError;
 use crate::integrate::{Scheme, advance};
 use crate::kinematics::{Frames, Kinematics, Placement};
 use crate::linalg::{BlockMat, Vec3};
-use crate::model::{Controls, Model, Owner, World};
+use crate::model::{Controls, Model, Owner, Table, World};
 use crate::solvers::{ContactSolver, SolveReport, Trace};
 use flight::Flight;
 use guard::{Guard, clearance};
@@ -42,6 +42,7 @@ use joints::Joints;
 use recovery::{Recovery, SLOP};
 use rows::{add_terms, driven_velocity, normal_bias};
 use sleep::Sleeper;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// How to step, whatever solves the contact problems.
@@ -495,6 +496,27 @@ impl VelocityStepper {
 }
 
 impl Stepper for VelocityStepper {
+    fn serves(&self, was: &Model, now: &Model) -> bool {
+        Arc::ptr_eq(&was.layout, &now.layout)
+            && was.shapes.is(&now.shapes)
+            && was.rods.is(&now.rods)
+            && was.sheets.is(&now.sheets)
+            && alike(&was.bodies, &now.bodies, |a, b| (a.block, a.link) == (b.block, b.link))
+            && alike(&was.springs, &now.springs, |a, b| a.ends == b.ends)
+            && alike(&was.forces, &now.forces, |a, b| a.target == b.target)
+            && alike(&was.joints, &now.joints, |a, b| {
+                (a.a, a.b, a.blocks.len(), a.motor.is_some()) == (b.a, b.b, b.blocks.len(), b.motor.is_some())
+            })
+            && alike(&was.solids, &now.solids, |a, b| {
+                let meshes = a.rest.is(&b.rest) && a.tets.is(&b.tets) && a.surface.is(&b.surface);
+                // A consistent mass is kept pair by pair.
+                let mass = !a.consistent_mass && !b.consistent_mass || Arc::ptr_eq(&a.elements, &b.elements);
+                meshes && mass && a.vertices.is(&b.vertices)
+            })
+            // Trees over surfaces and lattices are made where they start.
+            && (Arc::ptr_eq(&was.initial, &now.initial) || was.solids.is_empty() && was.rods.is_empty())
+    }
+
     fn step(
         &mut self,
         world: World<'_>,
@@ -547,6 +569,11 @@ fn merge(one: SolveReport, next: SolveReport) -> SolveReport {
         factorizations: one.factorizations + next.factorizations,
         ..next
     }
+}
+
+/// Two lists of models that are the same, or as long and the same by pairs.
+fn alike<T>(was: &Table<T>, now: &Table<T>, same: impl Fn(&T, &T) -> bool) -> bool {
+    was.is(now) || was.len() == now.len() && was.iter().zip(now).all(|(a, b)| same(a, b))
 }
 
 fn largest(v: &[f64]) -> f64 {

@@ -3,6 +3,7 @@
 //! without sinking, and let it slide as Coulomb says; hybrid friction ends where they end. Without a kink where contact begins a
 //! throw hardly depends on where in a step the ball lands.
 
+use super::frictions;
 use stiction::coords::SoftId;
 use stiction::diff::{ForceTarget, Param, ParamSet, PointTarget, check_grad};
 use stiction::elastic::{Damping, Law, Material};
@@ -90,7 +91,7 @@ fn gradients_of_soft_bodies_that_meet() {
                 Param::ContactStiffness,
                 Param::ContactDamping,
             ];
-            list.extend((0..s.sites().pairs.len()).map(Param::Friction));
+            list.extend(frictions(&s));
             let mut set = ParamSet::new(&s, list).unwrap();
             let goal = Vec3::new(0.5, 0.2, 0.3);
             let point = PointTarget { owner: right, step: 20, target: goal, weight: Vec3::ONE };

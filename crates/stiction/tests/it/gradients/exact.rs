@@ -7,10 +7,8 @@
 
 use stiction::contact::samples::Assembly;
 use stiction::contact::{ContactProblem, Friction, Law, Solution};
-use stiction::coords::{BodyId, SoftId};
-use stiction::diff::{
-    Coordinate, DataChange, ExactMotion, ExactParam, ImplicitStep, Objective, Reduce, Term,
-};
+use stiction::coords::{BodyId, JointId, SoftId};
+use stiction::diff::{Coordinate, DataChange, ExactMotion, ImplicitStep, Objective, Param, Reduce, Term};
 use stiction::elastic::{Preset, Section};
 use stiction::kinematics::Kinematics;
 use stiction::linalg::Rng;
@@ -18,7 +16,7 @@ use stiction::mesh::shapes;
 use stiction::methods::make;
 use stiction::scene::{Fixing, Force, Joint, JointKind, Motor, Owner, Path, Rod, RodHold, SoftBody, Target};
 use stiction::solvers::SolverSettings;
-use stiction::{Body, Geometry, Model, Scene, SimSettings, SolverKind, Vec3};
+use stiction::{Body, Geometry, Scene, SimSettings, SolverKind, Vec3};
 
 const G: f64 = 9.81;
 const BOX: Owner = Owner::Body(BodyId(1));
@@ -50,7 +48,7 @@ fn derivatives(
     scene: &Scene,
     h: f64,
     steps: usize,
-    params: &[ExactParam],
+    params: &[Param],
     objective: &dyn Objective,
 ) -> [Vec<f64>; 2] {
     let motion = ExactMotion::run(&scene.compile().unwrap(), tight(), h, steps).unwrap();
@@ -63,7 +61,7 @@ fn end_x(owner: Owner, steps: usize) -> Coordinate {
 
 #[test]
 fn a_sliding_box() {
-    let v0_and_mu = [ExactParam::Velocity(BOX, 0), ExactParam::Friction(BOX, FLOOR)];
+    let v0_and_mu = [Param::Velocity(BOX, 0), Param::friction(BOX, FLOOR)];
     let of = |h: f64| {
         let n = (0.5 / h).round() as usize;
         let scene = sliding(0.3, 2.0, Vec3::new(0.0, 0.0, -G));
@@ -84,7 +82,7 @@ fn a_sliding_box() {
 #[test]
 fn stopping_and_inclines() {
     let h = 0.01;
-    let params = || [ExactParam::Velocity(BOX, 0), ExactParam::Friction(BOX, FLOOR)];
+    let params = || [Param::Velocity(BOX, 0), Param::friction(BOX, FLOOR)];
     // Slips for k steps with v_i = v₀ − i μ g h > 0, then sticks.
     let (mu, v0) = (0.5, 1.0);
     let k = (v0 / (mu * G * h)).floor();
@@ -133,8 +131,8 @@ fn two_balls_exchange_their_momentum() {
         ball.shapes[0].restitution = 1.0;
         scene.bodies.push(ball.with_friction(0.0));
     }
-    let mass = ExactParam::Model { value: m1, scale: m1, set: Box::new(|m, x| m.bodies[0].mass = x) };
-    let params = [ExactParam::Velocity(Owner::Body(BodyId(0)), 0), mass];
+    let mass = Param::Mass(BodyId(0));
+    let params = [Param::Velocity(Owner::Body(BodyId(0)), 0), mass];
     // v₂ = 2 m₁ v₁/(m₁ + m₂).
     let sum = m1 + m2;
     for d in derivatives(&scene, 0.01, 20, &params, &EndSpeed(1, 20)) {
@@ -156,11 +154,10 @@ fn a_block_pressed_against_a_wall_slips_by_what_friction_lacks() {
         from: 0.0,
         until: f64::INFINITY,
     });
-    let force =
-        ExactParam::Model { value: -press, scale: press, set: Box::new(|m, x| m.forces[0].force.z = x) };
+    let force = Param::Force(0, 2);
     let (h, n) = (0.01, 25.0);
     let sum = h * h * n * (n + 1.0) / 2.0;
-    for d in derivatives(&scene, h, 25, &[force, ExactParam::Friction(BOX, FLOOR)], &end_x(BOX, 25)) {
+    for d in derivatives(&scene, h, 25, &[force, Param::friction(BOX, FLOOR)], &end_x(BOX, 25)) {
         assert!((d[0] - mu / mass * sum).abs() < 1e-6, "by the press: {} not {}", d[0], mu / mass * sum);
         assert!(
             (d[1] + press / mass * sum).abs() < 1e-6,
@@ -176,7 +173,7 @@ fn against_differences(
     name: &str,
     scene: &Scene,
     set: &dyn Fn(&mut Scene, f64),
-    param: ExactParam,
+    param: Param,
     owner: Owner,
     (h, n, close): (f64, usize, [f64; 2]),
 ) {
@@ -207,7 +204,7 @@ fn soft_and_mixed_scenes_agree_with_differences() {
     soft.solids.push(block);
     let owner = Owner::Solid(SoftId(0));
     let set = |s: &mut Scene, x: f64| s.solids[0].velocity.x += x;
-    against_differences("soft", &soft, &set, ExactParam::Velocity(owner, 0), owner, (0.01, 8, [2e-6; 2]));
+    against_differences("soft", &soft, &set, Param::Velocity(owner, 0), owner, (0.01, 8, [2e-6; 2]));
     let mut mixed = soft;
     let mut ball =
         Body::new("ball", Geometry::Sphere { radius: 0.05 }).at(0.06, 0.045, 0.1501).with_mass(0.2);
@@ -218,7 +215,7 @@ fn soft_and_mixed_scenes_agree_with_differences() {
         "mixed",
         &mixed,
         &set,
-        ExactParam::Velocity(Owner::Body(BodyId(1)), 0),
+        Param::Velocity(Owner::Body(BodyId(1)), 0),
         owner,
         // The ball rolls over an edge between soft faces: the feature that touches changes with single vertices.
         (0.01, 8, [2e-6, 1e-5]),
@@ -226,7 +223,7 @@ fn soft_and_mixed_scenes_agree_with_differences() {
     // In the middle of a face no feature changes, and what is left is below 1e-5.
     let mut inside = mixed.clone();
     inside.bodies[1].pose.translation = Vec3::new(0.075, 0.03, 0.1501);
-    let param = ExactParam::Velocity(Owner::Body(BodyId(1)), 0);
+    let param = Param::Velocity(Owner::Body(BodyId(1)), 0);
     against_differences("mixed, inside a face", &inside, &set, param, owner, (0.01, 6, [2e-6, 1e-5]));
 }
 
@@ -238,11 +235,11 @@ fn a_tilted_box_that_hits_the_floor_agrees_with_differences() {
         stiction::Quat::from_rotation_y(0.4) * stiction::Quat::from_rotation_x(0.3);
     scene.bodies[1].spin = Vec3::new(0.5, 1.0, -2.0);
     let set = |s: &mut Scene, x: f64| s.bodies[1].spin.y += x;
-    against_differences("tumbling", &scene, &set, ExactParam::Spin(BOX, 1), BOX, (0.005, 40, [2e-6; 2]));
+    against_differences("tumbling", &scene, &set, Param::Spin(BOX, 1), BOX, (0.005, 40, [2e-6; 2]));
     // Contacts found ahead of time are linearised there where a first solve leads; the derivative is taken where the
     // step ends, which the turn of an impact step tells apart in the fifth digit.
     let set = |s: &mut Scene, x: f64| s.bodies[1].pose.translation.z += x;
-    against_differences("dropped", &scene, &set, ExactParam::Position(BOX, 2), BOX, (0.005, 40, [5e-5; 2]));
+    against_differences("dropped", &scene, &set, Param::Position(BOX, 2), BOX, (0.005, 40, [5e-5; 2]));
 }
 
 #[test]
@@ -257,14 +254,13 @@ fn impacts_at_touch_agree_with_differences() {
         scene.bodies.push(it.with_friction(mu));
         let setting = (0.005, 150, [1e-6; 2]);
         let set = |s: &mut Scene, x: f64| s.bodies[1].pose.translation.z += x;
-        against_differences("height", &scene, &set, ExactParam::Position(ball, 2), ball, setting);
+        against_differences("height", &scene, &set, Param::Position(ball, 2), ball, setting);
         let set = |s: &mut Scene, x: f64| s.bodies[1].velocity.z += x;
-        against_differences("throw", &scene, &set, ExactParam::Velocity(ball, 2), ball, setting);
+        against_differences("throw", &scene, &set, Param::Velocity(ball, 2), ball, setting);
         let set = |s: &mut Scene, x: f64| s.bodies[1].spin.y += x;
-        against_differences("spin", &scene, &set, ExactParam::Spin(ball, 1), ball, setting);
+        against_differences("spin", &scene, &set, Param::Spin(ball, 1), ball, setting);
         let set = |s: &mut Scene, x: f64| s.gravity.z += x;
-        let gravity = Box::new(|m: &mut Model, x: f64| m.gravity.z = x);
-        let by = ExactParam::Model { value: -G, scale: G, set: gravity };
+        let by = Param::Gravity(2);
         against_differences("gravity", &scene, &set, by, ball, setting);
     }
     // Two that meet off-centre in the air; what one does decides where the other goes.
@@ -278,9 +274,9 @@ fn impacts_at_touch_agree_with_differences() {
         }
         let setting = (0.005, 50, [5e-6; 2]);
         let set = |s: &mut Scene, x: f64| s.bodies[1].pose.translation.y += x;
-        against_differences("place", &scene, &set, ExactParam::Position(ball, 1), other, setting);
+        against_differences("place", &scene, &set, Param::Position(ball, 1), other, setting);
         let set = |s: &mut Scene, x: f64| s.bodies[1].velocity.x += x;
-        against_differences("speed", &scene, &set, ExactParam::Velocity(ball, 0), other, setting);
+        against_differences("speed", &scene, &set, Param::Velocity(ball, 0), other, setting);
     }
 }
 
@@ -295,14 +291,9 @@ fn pusher(motor: Motor) -> Scene {
     scene
 }
 
-fn set_motor(
-    change: impl Fn(&mut Motor, f64) + Clone + 'static,
-    value: f64,
-) -> (impl Fn(&mut Scene, f64), ExactParam) {
-    let of_model = change.clone();
-    let set = Box::new(move |m: &mut Model, x: f64| of_model(m.joints[0].motor.as_mut().unwrap(), x));
-    let of_scene = move |s: &mut Scene, x: f64| change(s.joints[0].motor.as_mut().unwrap(), value + x);
-    (of_scene, ExactParam::Model { value, scale: value.abs(), set })
+/// Changes the motor of the slide in a scene.
+fn set_motor(change: impl Fn(&mut Motor, f64)) -> impl Fn(&mut Scene, f64) {
+    move |s: &mut Scene, x: f64| change(s.joints[0].motor.as_mut().unwrap(), x)
 }
 
 #[test]
@@ -324,29 +315,32 @@ fn joints_and_motors_agree_with_differences() {
     chain.bodies[1].spin = Vec3::new(0.5, 0.0, 2.0);
     let last = Owner::Body(BodyId(1));
     let set = |s: &mut Scene, x: f64| s.bodies[1].spin.z += x;
-    against_differences("chain", &chain, &set, ExactParam::Spin(last, 2), last, (0.01, 30, [1e-6; 2]));
+    against_differences("chain", &chain, &set, Param::Spin(last, 2), last, (0.01, 30, [1e-6; 2]));
     let set = |s: &mut Scene, x: f64| s.gravity.z += x;
-    let param = ExactParam::Model { value: -G, scale: G, set: Box::new(|m, x| m.gravity.z = x) };
+    let param = Param::Gravity(2);
     against_differences("chain under gravity", &chain, &set, param, last, (0.01, 30, [1e-6; 2]));
 
     // A motor pushes a box straight ahead and without friction of its own, so that the answer is unique: by its target, by its stiffness, and by the force at which it gives way.
-    let target = |m: &mut Motor, x: f64| m.target = Target::Position(Path::constant(x));
+    let slide = JointId(0);
+    let target = |m: &mut Motor, x: f64| m.target = Target::Position(Path::constant(0.2 + x));
     let motor = Motor::position(0.2, 20.0, 1.0);
     let timing = (0.01, 40, [1e-6; 2]);
     let scene = pusher(motor.clone());
     let end = ExactMotion::run(&scene.compile().unwrap(), tight(), 0.01, 40).unwrap();
     assert!(end.value(&end_x(BOX, 40)) > 0.01, "the ball moves the box");
-    let (set, param) = set_motor(target, 0.2);
-    against_differences("target", &scene, &set, param, BOX, timing);
-    let (set, param) = set_motor(|m, x| m.stiffness = x, 20.0);
-    against_differences("stiffness", &scene, &set, param, BOX, timing);
-    let (set, param) = set_motor(|m, x| m.limit = x, 2.5);
-    against_differences("limit", &pusher(motor.with_limit(2.5)), &set, param, BOX, timing);
+    let set = set_motor(target);
+    against_differences("target", &scene, &set, Param::MotorTarget(slide), BOX, timing);
+    let set = set_motor(|m, x| m.stiffness += x);
+    against_differences("stiffness", &scene, &set, Param::MotorStiffness(slide), BOX, timing);
+    let set = set_motor(|m, x| m.damping += x);
+    against_differences("damping", &scene, &set, Param::MotorDamping(slide), BOX, timing);
+    let set = set_motor(|m, x| m.limit += x);
+    against_differences("limit", &pusher(motor.with_limit(2.5)), &set, Param::MotorLimit(slide), BOX, timing);
     against_differences(
         "friction",
         &scene,
         &|s, x| set_friction(s, 0.3 + x),
-        ExactParam::Friction(BOX, FLOOR),
+        Param::friction(BOX, FLOOR),
         BOX,
         timing,
     );
@@ -363,7 +357,7 @@ fn rods_agree_with_differences() {
     let model = scene.compile().unwrap();
     let last = Owner::Body(BodyId(model.bodies.len() as u32 - 1));
     let set = |s: &mut Scene, x: f64| s.gravity.x += x;
-    let param = ExactParam::Model { value: 6.0, scale: G, set: Box::new(|m, x| m.gravity.x = x) };
+    let param = Param::Gravity(0);
     against_differences("rod", &scene, &set, param, last, (2e-3, 40, [1e-5; 2]));
 }
 
@@ -378,8 +372,7 @@ fn derivatives_are_finite_where_modes_change() {
     // At rest on the floor without a velocity: stick and slip, loaded and unloaded meet here.
     for mu in [0.0, 0.3] {
         let scene = sliding(mu, 0.0, Vec3::new(mu * G, 0.0, -G));
-        let params =
-            [ExactParam::Velocity(BOX, 0), ExactParam::Friction(BOX, FLOOR), ExactParam::Position(BOX, 2)];
+        let params = [Param::Velocity(BOX, 0), Param::friction(BOX, FLOOR), Param::Position(BOX, 2)];
         for d in derivatives(&scene, 0.01, 5, &params, &end_x(BOX, 5)) {
             assert!(d.iter().all(|x| x.is_finite() && x.abs() < 1e3), "{d:?}");
         }

@@ -5,3 +5,14 @@ mod contact;
 mod exact;
 mod penalty;
 mod stick;
+
+/// Friction of every pair of a system, each once.
+fn frictions(system: &stiction::steppers::penalty::System) -> Vec<stiction::model::Param> {
+    let mut all = Vec::new();
+    for friction in system.sites().pairs.iter().map(|p| p.friction()) {
+        if !all.contains(&friction) {
+            all.push(friction);
+        }
+    }
+    all
+}

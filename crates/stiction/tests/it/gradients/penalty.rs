@@ -2,7 +2,8 @@
 //! BDF2 and all friction models, the adjoint agrees with direct sensitivities and with central differences at their best
 //! step to 1e-6, and the forward run that was differentiated did solve its equations. Checkpoints change no bit of it.
 
-use stiction::coords::{Anchor, BodyId, NodeId, SoftId};
+use super::frictions;
+use stiction::coords::{Anchor, BodyId, JointId, NodeId, SoftId, SpringId};
 use stiction::diff::{
     CloudTarget, ForceTarget, Markers, Motion, NearestTarget, Objective, Param, ParamSet, PathTarget,
     PointTarget, PoseTarget, Tape, Together, check_grad,
@@ -183,14 +184,14 @@ fn rigid_bodies() {
             Param::Velocity(Owner::Body(ball), 1),
             Param::Gravity(2),
             Param::Force(0, 0),
-            Param::SpringStiffness(0),
-            Param::SpringRest(0),
+            Param::SpringStiffness(SpringId(0)),
+            Param::SpringRest(SpringId(0)),
             Param::ContactStiffness,
             Param::ContactDamping,
             Param::Control(0, 7),
             Param::Control(1, 0),
         ];
-        all.extend((0..s.sites().pairs.len()).map(Param::Friction));
+        all.extend(frictions(&s));
         all
     };
     let controls = [
@@ -219,7 +220,7 @@ fn soft_bodies() {
             Param::Spin(o, 1),
             Param::ContactStiffness,
             Param::ContactDamping,
-            Param::Friction(system.sites().pairs.len() - 1),
+            system.sites().pairs.last().unwrap().friction(),
             Param::Control(0, 11),
         ]
     };
@@ -236,13 +237,13 @@ fn soft_and_rigid_bodies_with_a_motor() {
             Param::Viscosity(s),
             Param::Mass(arm),
             Param::Moment(arm, 1),
-            Param::MotorTarget(0),
+            Param::MotorTarget(JointId(0)),
             Param::Spin(Owner::Body(arm), 1),
             Param::Velocity(Owner::Solid(s), 0),
             Param::ContactStiffness,
             Param::Control(0, 5),
         ];
-        all.extend((0..system.sites().pairs.len()).map(Param::Friction));
+        all.extend(frictions(&system));
         all
     };
     let controls = [Control { kind: ControlKind::Motor(0), values: vec![0.1; STEPS] }];
@@ -324,7 +325,8 @@ fn all_objectives_have_right_gradients() {
     ];
     for (name, objective) in all {
         let mut system = system(&coupled(), Bdf::Two, FrictionModel::Tanh);
-        let list = vec![Param::Young(s), Param::Velocity(soft, 0), Param::Spin(rigid, 1), Param::Friction(0)];
+        let list =
+            vec![Param::Young(s), Param::Velocity(soft, 0), Param::Spin(rigid, 1), frictions(&system)[0]];
         let mut set = ParamSet::new(&system, list).unwrap();
         let check = check_grad(&mut system, &mut set, STEPS, objective).unwrap();
         assert!(check.value != 0.0 && check.residual <= 1.0, "{name}: {check:?}");

@@ -2,6 +2,7 @@
 //! and turn, and to each other without creep, where the penalty creeps; beyond the angle of friction they slide as Coulomb says.
 //! Redundant corners leave Newton quadratic. Gradients of motions that slide, stick, roll and are carried match differences.
 
+use super::frictions;
 use stiction::coords::{BodyId, SoftId};
 use stiction::diff::{Param, ParamSet, PointTarget, check_grad};
 use stiction::elastic::{Damping, Law, Material};
@@ -224,7 +225,7 @@ fn of_body(body: u32) -> Vec<Param> {
 
 fn of_contacts(s: &System) -> Vec<Param> {
     let all = [Param::Gravity(0), Param::ContactStiffness, Param::ContactDamping];
-    all.into_iter().chain((0..s.sites().pairs.len()).map(Param::Friction)).collect()
+    all.into_iter().chain(frictions(&s)).collect()
 }
 
 #[test]
