@@ -1,30 +1,32 @@
 //! `stiction grad`: derivatives of a scene's motion, checked by finite differences and Taylor's test.
 
-use crate::args::{SceneArgs, StepArgs};
+use crate::args::{Prepared, SceneArgs, StepArgs};
 use crate::failure::{Outcome, Result, error};
 use crate::optimize::{MOST_STEPS, MOST_TAPE};
 use crate::output::print;
 use crate::table::{Paint, Table, number};
 use clap::Args;
 use serde_json::json;
-use stiction::coords::{BodyId, JointId, NodeId, SoftId, SpringId};
-use stiction::diff::{Objective, ParamSet, Term, check_grad};
+use stiction::coords::{BodyId, JointId, NodeId, ShapeId, SoftId, SpringId};
+use stiction::diff::{GradCheck, Objective, ParamSet, Term, check_grad, check_rollout};
 use stiction::kinematics::{Kinematics, Placement};
 use stiction::model::Param;
 use stiction::scene::{Model, Owner};
 use stiction::steppers::penalty::{Bdf, FrictionModel, System};
-use stiction::{Scheme, SolverKind, State, Vec3};
+use stiction::{Scheme, SimSettings, Simulation, SolverKind, State, Vec3};
 
 /// Arguments of `grad`.
 #[derive(Args)]
 #[command(after_help = "\
-The objective is ½ Σ |x(T) − x(0)|² over the centres of all that moves. Contacts are smooth (ADD): derivatives come from the
-adjoint, from direct sensitivities and from central differences at their best step.
+The objective is ½ Σ |x(T) − x(0)|² over the centres of all that moves. Derivatives come from the adjoint, from direct
+sensitivities and from central differences at their best step. Contacts are smooth (ADD) unless --solver exact asks for the exact
+laws, whose derivatives hold within a mode: where a contact opens, closes, sticks or slides within the steps of the differences,
+these see a kink.
 
 Examples:
   stiction grad box-on-plane --steps 50
-  stiction grad my.toml --bdf2 --friction tanh --json
-Of the exact solver, `stiction::diff::ExactMotion` has derivatives in Rust.")]
+  stiction grad sliding-box --solver exact --steps 20 --wrt gravity.z
+  stiction grad my.toml --bdf2 --friction tanh --json")]
 pub struct GradArgs {
     #[command(flatten)]
     scene: SceneArgs,
@@ -35,6 +37,11 @@ pub struct GradArgs {
     /// Steps to run
     #[arg(long, value_name = "N", default_value_t = 40)]
     steps: usize,
+
+    /// Differentiate by this number, such as `egg.young`, `crate.velocity.x` or `friction(egg, floor)`; may be repeated. Some of
+    /// each kind by default
+    #[arg(long, value_name = "PARAMETER")]
+    wrt: Vec<String>,
 
     /// Second-order backward differences instead of implicit Euler
     #[arg(long)]
@@ -93,20 +100,45 @@ impl Objective for Travel {
     }
 }
 
-/// The parameters of a scene that are checked: materials, friction, contact, masses, and how the first few things start.
-fn parameters(system: &System) -> Vec<Param> {
-    let model = system.model();
-    let mut all = vec![Param::ContactStiffness, Param::Gravity(2)];
+/// Numbers of smooth contacts that are checked.
+fn of_contacts(system: &System) -> Vec<Param> {
+    let mut all = vec![Param::ContactStiffness];
     if system.settings().damping.coefficient() > 0.0 {
         all.push(Param::ContactDamping);
     }
-    let mut pairs: Vec<Param> = Vec::new();
-    for friction in system.sites().pairs.iter().map(|p| p.friction()) {
-        if pairs.len() < MOST && !pairs.contains(&friction) {
-            pairs.push(friction);
+    let pairs = system.sites().pairs.iter().map(|p| p.friction());
+    all.extend(once(pairs));
+    all
+}
+
+/// Friction of the first pairs that touch in a run.
+fn frictions(model: &Model, settings: SimSettings, h: f64, steps: usize) -> Result<Vec<Param>> {
+    let mut sim = Simulation::new(model.clone(), settings);
+    let mut all = Vec::new();
+    for _ in 0..steps {
+        sim.step(h).map_err(|e| error(e, REMEDY))?;
+        let owner = |s: ShapeId| model.whole(model.shapes[s.index()].owner);
+        all.extend(sim.contacts().map(|(c, _)| Param::friction(owner(c.key.shape_a), owner(c.key.shape_b))));
+        all = once(all.into_iter());
+    }
+    all.retain(|p| model.value(*p).is_ok());
+    Ok(all)
+}
+
+/// Each once, and no more than are checked.
+fn once(all: impl Iterator<Item = Param>) -> Vec<Param> {
+    let mut some: Vec<Param> = Vec::new();
+    for p in all {
+        if some.len() < MOST && !some.contains(&p) {
+            some.push(p);
         }
     }
-    all.extend(pairs);
+    some
+}
+
+/// Numbers of a scene that are checked: materials, masses, and how the first few things start.
+fn parameters(model: &Model) -> Vec<Param> {
+    let mut all = vec![Param::Gravity(2)];
     for (i, s) in model.solids.iter().enumerate().filter(|(_, s)| !s.tets.is_empty()).take(MOST) {
         let id = SoftId(i as u32);
         all.extend([Param::Young(id), Param::Poisson(id), Param::Density(id)]);
@@ -138,28 +170,41 @@ fn parameters(system: &System) -> Vec<Param> {
 const MOST: usize = 4;
 /// What counts as right, relative to the derivative.
 const RIGHT: f64 = 1e-6;
+/// The same of exact contact: what poses its equations enters by differences, and both ends of a difference of whole runs
+/// are solved to a tolerance.
+const RIGHT_EXACT: f64 = 1e-5;
+/// Tolerance of exact solves that are differentiated, unless --tol says another.
+const TIGHT: f64 = 1e-12;
+const REMEDY: &str = "change the scene, or choose another one";
 
-/// Only smooth contacts are differentiated here, in their own discretisation.
-fn refuse_other_solvers(step: &StepArgs) -> Result<()> {
-    if let Some(kind) = step.solver.filter(|k| *k != SolverKind::Penalty) {
-        let remedy = match kind {
-            SolverKind::Exact => {
-                "leave --solver out; in Rust `stiction::diff::ExactMotion` differentiates motions of the exact solver"
-            }
-            _ => "leave --solver out: `grad` differentiates smooth contacts (penalty)",
-        };
+/// Smooth contacts are differentiated in their own discretisation, exact ones in the default scheme.
+fn refuse_other_solvers(args: &GradArgs) -> Result<()> {
+    let step = &args.step;
+    if let Some(kind) = step.solver.filter(|k| !matches!(k, SolverKind::Penalty | SolverKind::Exact)) {
+        let remedy = "take `--solver exact`, or leave --solver out for smooth contacts (penalty)";
         return Err(error(format!("`grad` cannot differentiate the solver {}", kind.name()), remedy));
     }
     if step.scheme == Some(Scheme::Midpoint) {
         let e = "`grad` has backward differences of order one or two, not the midpoint scheme";
         return Err(error(e, "use --bdf2 for the second order, or leave --scheme out"));
     }
-    Ok(())
+    let smooth = [
+        ("--bdf2", args.bdf2),
+        ("--friction", args.friction.is_some()),
+        ("--stiffness", args.stiffness.is_some()),
+    ];
+    match smooth.iter().find(|s| s.1 && step.solver == Some(SolverKind::Exact)) {
+        Some((flag, _)) => Err(error(
+            format!("{flag} is of smooth contacts, and --solver exact has none"),
+            format!("leave {flag} out, or --solver"),
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Checks the derivatives of a scene.
 pub fn grad(args: &GradArgs) -> Result<Outcome> {
-    refuse_other_solvers(&args.step)?;
+    refuse_other_solvers(args)?;
     if args.steps as u64 > MOST_STEPS {
         let e =
             format!("--steps {}: a motion that is differentiated has at most {MOST_STEPS} steps", args.steps);
@@ -173,19 +218,6 @@ pub fn grad(args: &GradArgs) -> Result<Outcome> {
         return Err(error(e, format!("their product is at most {MOST_TAPE}: take fewer --steps")));
     }
     args.step.start_threads()?;
-    let mut settings = prepared.loaded.settings.penalty.settings(&prepared.model);
-    if args.bdf2 {
-        settings.scheme = Bdf::Two;
-    }
-    settings.friction = args.friction.unwrap_or(settings.friction);
-    settings.stiffness = args.stiffness.unwrap_or(settings.stiffness);
-    settings.tolerance = args.step.tol.unwrap_or(settings.tolerance);
-    settings.max_iterations = args.step.max_iter.unwrap_or(settings.max_iterations);
-    let remedy = "change the scene, or choose another one";
-    let mut system =
-        System::new(prepared.model.clone(), settings, prepared.loaded.dt).map_err(|e| error(e, remedy))?;
-    let list = parameters(&system);
-    let mut set = ParamSet::new(&system, list).map_err(|e| error(e, remedy))?;
     let objective = Travel {
         owners: movers(&prepared.model),
         steps: args.steps,
@@ -194,9 +226,18 @@ pub fn grad(args: &GradArgs) -> Result<Outcome> {
     if objective.owners.is_empty() {
         return Err(error("nothing in this scene moves", "add a free body, particle or soft body"));
     }
-    let check = check_grad(&mut system, &mut set, args.steps, &objective)
-        .map_err(|e| error(e, "shorten the run, soften contacts or choose a smaller dt"))?;
-    let good = |error: f64| error < RIGHT;
+    let asked = args.wrt.iter().map(|text| Param::parse(&prepared.model, text));
+    let asked: Vec<Param> = asked
+        .collect::<std::result::Result<_, _>>()
+        .map_err(|e| error(e, "`stiction grad --help` has examples of parameters"))?;
+    let exact = args.step.solver == Some(SolverKind::Exact);
+    let check = if exact {
+        check_exact(args, &prepared, asked, &objective)?
+    } else {
+        check_smooth(args, &prepared, asked, &objective)?
+    };
+    let right = if exact { RIGHT_EXACT } else { RIGHT };
+    let good = |error: f64| error < right;
     if args.json {
         let rows: Vec<_> = check
             .rows
@@ -233,15 +274,63 @@ pub fn grad(args: &GradArgs) -> Result<Outcome> {
             table.row(std::iter::once(r.name.clone()).chain(cells).chain(more));
         }
         print(&format!(
-            "{}\n\n{}\nobjective {:.6e} after {} steps; {} Newton steps; largest residual {:.0e} of what was asked for\n",
+            "{}\n\n{}\nobjective {:.6e} after {} steps{}\n",
             paint.bold(&prepared.name),
             table.render(),
             check.value,
             args.steps,
-            check.iterations,
-            check.residual
+            match exact {
+                true => " of exact contact".to_string(),
+                false => format!(
+                    "; {} Newton steps; largest residual {:.0e} of what was asked for",
+                    check.iterations, check.residual
+                ),
+            }
         ))?;
     }
     let all_right = check.residual <= 1.0 && check.rows.iter().all(|r| good(r.error));
     Ok(if all_right { Outcome::Good } else { Outcome::Unsolved })
+}
+
+fn check_smooth(
+    args: &GradArgs,
+    prepared: &Prepared,
+    asked: Vec<Param>,
+    objective: &Travel,
+) -> Result<GradCheck> {
+    let mut settings = prepared.loaded.settings.penalty.settings(&prepared.model);
+    if args.bdf2 {
+        settings.scheme = Bdf::Two;
+    }
+    settings.friction = args.friction.unwrap_or(settings.friction);
+    settings.stiffness = args.stiffness.unwrap_or(settings.stiffness);
+    settings.tolerance = args.step.tol.unwrap_or(settings.tolerance);
+    settings.max_iterations = args.step.max_iter.unwrap_or(settings.max_iterations);
+    let mut system =
+        System::new(prepared.model.clone(), settings, prepared.loaded.dt).map_err(|e| error(e, REMEDY))?;
+    let list = match asked.is_empty() {
+        true => [of_contacts(&system), parameters(&prepared.model)].concat(),
+        false => asked,
+    };
+    let mut set = ParamSet::new(&system, list).map_err(|e| error(e, REMEDY))?;
+    check_grad(&mut system, &mut set, args.steps, objective)
+        .map_err(|e| error(e, "shorten the run, soften contacts or choose a smaller dt"))
+}
+
+fn check_exact(
+    args: &GradArgs,
+    prepared: &Prepared,
+    asked: Vec<Param>,
+    objective: &Travel,
+) -> Result<GradCheck> {
+    let mut settings = SimSettings { solver: SolverKind::Exact, ..prepared.loaded.settings };
+    settings.solver_settings.tolerance = Some(args.step.tol.unwrap_or(TIGHT));
+    let (model, h) = (&prepared.model, prepared.loaded.dt);
+    let list = match asked.is_empty() {
+        true => [frictions(model, settings, h, args.steps)?, parameters(model)].concat(),
+        false => asked,
+    };
+    let sim = Simulation::new(model.clone(), settings);
+    check_rollout(&sim, h, args.steps, list, objective)
+        .map_err(|e| error(e, "change the scene, shorten the run or choose a smaller dt"))
 }

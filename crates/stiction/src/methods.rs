@@ -203,12 +203,7 @@ pub const METHODS: [Method; 12] = [
     },
     Method {
         solver: |s, _| exact_with(exact::Settings::default(), s),
-        stepper: |model, s| {
-            let mut settings = s.penalty.settings(model);
-            settings.tolerance = s.solver_settings.tolerance.unwrap_or(settings.tolerance);
-            settings.max_iterations = s.solver_settings.max_iterations.unwrap_or(settings.max_iterations);
-            Ok(Box::new(penalty::PenaltyStepper::new(settings)))
-        },
+        stepper: |model, s| Ok(Box::new(penalty::PenaltyStepper::new(s.penalty_settings(model)))),
         poses_problems: false,
         ..velocity(SolverKind::Penalty, "penalty", "smooth contact forces (Geilinger 2020)", Obeys::Penalty)
     },
@@ -348,6 +343,16 @@ impl Default for SimSettings {
 }
 
 impl SimSettings {
+    /// How the penalty method steps a model.
+    pub fn penalty_settings(&self, model: &Model) -> penalty::Settings {
+        let settings = self.penalty.settings(model);
+        penalty::Settings {
+            tolerance: self.solver_settings.tolerance.unwrap_or(settings.tolerance),
+            max_iterations: self.solver_settings.max_iterations.unwrap_or(settings.max_iterations),
+            ..settings
+        }
+    }
+
     /// How to step, whatever solves the contact problems.
     pub fn step(&self) -> StepSettings {
         StepSettings {

@@ -244,11 +244,12 @@ fn grad_takes_no_option_that_it_ignores() {
     let grad =
         |more: &[&str]| f.stiction(&[&["grad", "scene.toml", "--steps", "12", "--json"], more].concat());
     for (args, words) in [
-        (["--solver", "exact"], "ExactMotion"),
-        (["--solver", "pgs"], "leave --solver out"),
-        (["--scheme", "midpoint"], "--bdf2"),
+        (&["--solver", "pgs"][..], "leave --solver out"),
+        (&["--scheme", "midpoint"], "--bdf2"),
+        (&["--solver", "exact", "--bdf2"], "leave --bdf2 out"),
+        (&["--wrt", "ball.mas"], "did you mean `mass`?"),
     ] {
-        let ran = grad(&args);
+        let ran = grad(args);
         assert!(ran.code() == 2 && ran.err().contains(words), "{args:?}: {}", ran.err());
     }
     let plain = grad(&[]);

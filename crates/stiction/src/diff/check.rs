@@ -3,7 +3,10 @@
 use super::motion::{Motion, Tape};
 use super::objective::Objective;
 use super::param::ParamSet;
+use super::rollout::Rollout;
 use crate::error::StepError;
+use crate::model::{Model, Param};
+use crate::sim::Simulation;
 use crate::steppers::penalty::System;
 
 /// One parameter of a check.
@@ -55,7 +58,7 @@ const STEPS: [f64; 8] = [1e-4, 1e-5, 3e-6, 1e-6, 1e-7, 1e-8, 3e-4, 1e-3];
 /// Agreement at which no further steps are tried.
 const GOOD: f64 = 1e-7;
 
-/// Compares the adjoint, direct sensitivities and central differences of Φ by every parameter.
+/// Compares the adjoint, direct sensitivities and central differences of Φ by every parameter of smooth contacts.
 pub fn check_grad(
     system: &mut System,
     params: &mut ParamSet,
@@ -81,55 +84,100 @@ pub fn check_grad(
             .collect::<Vec<f64>>();
     }
     let names: Vec<String> = params.params.iter().map(|p| p.describe(system.model())).collect();
-    let mut at = |i: usize, x: f64| -> Result<f64, StepError> {
+    let scales: Vec<f64> = values.iter().map(|x| if x.abs() > 1e-3 { x.abs() } else { 1.0 }).collect();
+    let rows = Rows { names, values: &values, scales, adjoint, direct };
+    check.rows = rows.compare(check.value, |i, x| {
         let mut moved = values.clone();
         moved[i] = x;
-        set(system, params, &moved)?;
+        params.apply(system, &moved)?;
         Motion::run(system, params, steps, Tape::Full)?.value(objective)
-    };
-    for i in 0..m {
-        let scale = if values[i].abs() > 1e-3 { values[i].abs() } else { 1.0 };
-        let mut best = (f64::INFINITY, 0.0);
-        let mut remainders = Vec::new();
-        for step in STEPS {
-            let e = step * scale;
-            let (up, down) = (at(i, values[i] + e)?, at(i, values[i] - e)?);
-            let slope = (up - down) / (2.0 * e);
-            // Rounding of Φ divided by the step is what differences cannot tell from zero.
-            let blind = 1e-13 * check.value.abs().max(up.abs()) / e;
-            let size = slope.abs().max(adjoint[i].abs());
-            // The first step sees smaller slopes than those after it: what is nothing to it is nothing.
-            let is_nothing = step == STEPS[0] && size <= blind;
-            let error = if is_nothing { 0.0 } else { (slope - adjoint[i]).abs() / size.max(blind) };
-            if error < best.0 {
-                best = (error, slope);
-            }
-            remainders.push((e, (up - check.value - e * adjoint[i]).abs()));
-            if best.0 < GOOD && remainders.len() > 1 {
-                break;
-            }
-        }
-        // Slope between the first two steps, where their remainders stand out of rounding.
-        let slope = match remainders[..] {
-            [(e1, r1), (e2, r2), ..] if r2 > 1e-14 * check.value.abs() && r2 > 0.0 => {
-                (r1 / r2).ln() / (e1 / e2).ln()
-            }
-            _ => 2.0,
-        };
-        check.rows.push(GradRow {
-            name: names[i].clone(),
-            value: values[i],
-            adjoint: adjoint[i],
-            direct: direct[i],
-            difference: best.1,
-            error: best.0,
-            slope,
-        });
-    }
-    set(system, params, &values)?;
+    })?;
+    params.apply(system, &values)?;
     Ok(check)
 }
 
-fn set(system: &mut System, params: &mut ParamSet, values: &[f64]) -> Result<(), StepError> {
-    params.apply(system, values).map_err(|e| StepError::NotFinite { item: e.to_string(), t: 0.0 })
+/// The same for a run from where a simulation is, by numbers of its scene: of exact contact as well.
+pub fn check_rollout(
+    sim: &Simulation,
+    h: f64,
+    steps: usize,
+    wrt: Vec<Param>,
+    objective: &dyn Objective,
+) -> Result<GradCheck, StepError> {
+    let mut here = Model::clone(sim.model());
+    here.initial = sim.state().clone().into();
+    let values: Vec<f64> = wrt.iter().map(|p| here.value(*p)).collect::<Result<_, _>>()?;
+    let mut run = Rollout::run(sim, h, steps, wrt.clone())?;
+    let gradient = run.gradient(objective)?;
+    let direct = run.forward(objective)?;
+    let names = wrt.iter().map(|p| p.describe(&here)).collect();
+    let scales = wrt.iter().zip(&values).map(|(p, x)| p.scale(&here, *x)).collect();
+    let rows = Rows { names, values: &values, scales, adjoint: gradient.gradient, direct };
+    let rows = rows.compare(gradient.value, |i, x| {
+        let mut moved = Simulation::new(here.with(&[(wrt[i], x)])?, *sim.settings());
+        moved.controls().clone_from(sim.commands());
+        Rollout::run(&moved, h, steps, Vec::new())?.value(objective)
+    })?;
+    Ok(GradCheck { value: gradient.value, rows, residual: 0.0, iterations: 0 })
+}
+
+/// Derivatives that are to be compared, parameter by parameter.
+struct Rows<'a> {
+    names: Vec<String>,
+    values: &'a [f64],
+    /// Typical sizes, by which differences are taken.
+    scales: Vec<f64>,
+    adjoint: Vec<f64>,
+    direct: Vec<f64>,
+}
+
+impl Rows<'_> {
+    /// With Φ at the values, and `at(i, x)`: Φ where parameter `i` is `x`.
+    fn compare(
+        self,
+        value: f64,
+        mut at: impl FnMut(usize, f64) -> Result<f64, StepError>,
+    ) -> Result<Vec<GradRow>, StepError> {
+        let mut rows = Vec::with_capacity(self.names.len());
+        for (i, name) in self.names.into_iter().enumerate() {
+            let (x, adjoint) = (self.values[i], self.adjoint[i]);
+            let mut best = (f64::INFINITY, 0.0);
+            let mut remainders = Vec::new();
+            for step in STEPS {
+                let e = step * self.scales[i];
+                let (up, down) = (at(i, x + e)?, at(i, x - e)?);
+                let slope = (up - down) / (2.0 * e);
+                // Rounding of Φ divided by the step is what differences cannot tell from zero.
+                let blind = 1e-13 * value.abs().max(up.abs()) / e;
+                let size = slope.abs().max(adjoint.abs());
+                // The first step sees smaller slopes than those after it: what is nothing to it is nothing.
+                let is_nothing = step == STEPS[0] && size <= blind;
+                let error = if is_nothing { 0.0 } else { (slope - adjoint).abs() / size.max(blind) };
+                if error < best.0 {
+                    best = (error, slope);
+                }
+                remainders.push((e, (up - value - e * adjoint).abs()));
+                if best.0 < GOOD && remainders.len() > 1 {
+                    break;
+                }
+            }
+            // Slope between the first two steps, where their remainders stand out of rounding.
+            let slope = match remainders[..] {
+                [(e1, r1), (e2, r2), ..] if r2 > 1e-14 * value.abs() && r2 > 0.0 => {
+                    (r1 / r2).ln() / (e1 / e2).ln()
+                }
+                _ => 2.0,
+            };
+            rows.push(GradRow {
+                name,
+                value: x,
+                adjoint,
+                direct: self.direct[i],
+                difference: best.1,
+                error: best.0,
+                slope,
+            });
+        }
+        Ok(rows)
+    }
 }

@@ -17,6 +17,7 @@ mod reverse;
 
 use super::implicit::{DataChange, ImplicitStep, friction_of};
 use super::objective::Objective;
+use super::rollout::StateChange;
 use crate::contact::{ContactKey, ContactProblem, Law, Solution};
 use crate::coords::State;
 use crate::error::{SceneError, StepError};
@@ -25,7 +26,7 @@ use crate::kinematics::Placement;
 use crate::kinematics::Term;
 use crate::linalg::Vec3;
 use crate::methods::{SimSettings, velocity_stepper};
-use crate::model::{Model, Param, start};
+use crate::model::{Controls, Model, Param, start};
 use crate::sim::Simulation;
 use crate::steppers::velocity::{Contacts, EndRow, Flown, Met, Probe, VelocityStepper};
 use std::sync::Arc;
@@ -40,7 +41,9 @@ const NODE: f64 = 1e-2;
 
 /// A run of the exact solver that can be differentiated.
 pub struct ExactMotion {
+    /// It starts where the motion does.
     model: Arc<Model>,
+    controls: Controls,
     settings: SimSettings,
     h: f64,
     smoothing: f64,
@@ -66,15 +69,6 @@ struct Step {
     rebounds: bool,
 }
 
-/// Change of the state: displacements (world turns for rotations) and velocities, both in the order of `v`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct StateChange {
-    /// Of q.
-    pub q: Vec<f64>,
-    /// Of v.
-    pub v: Vec<f64>,
-}
-
 impl ExactMotion {
     /// Runs `steps` steps of `h` seconds. The midpoint scheme is not differentiated, nor are joints that pull so hard that they
     /// stiffen their bodies.
@@ -84,13 +78,24 @@ impl ExactMotion {
         h: f64,
         steps: usize,
     ) -> Result<ExactMotion, ExactError> {
+        let settings = SimSettings { linearizations: 1, ..settings };
+        Self::of(Simulation::new(model.clone(), settings), settings, h, steps)
+    }
+
+    /// The same from where a simulation is, by its commands.
+    pub(super) fn of(
+        mut sim: Simulation,
+        settings: SimSettings,
+        h: f64,
+        steps: usize,
+    ) -> Result<ExactMotion, ExactError> {
         if settings.scheme != Scheme::ImplicitEuler {
             let text = "gradients of the exact solver need implicit Euler";
             return Err(SceneError::new("scheme", text).into());
         }
-        let settings = SimSettings { linearizations: 1, ..settings };
-        let model = Arc::new(model.clone());
-        let mut sim = Simulation::new(Arc::clone(&model), settings);
+        let mut model = Model::clone(sim.model());
+        model.initial = sim.state().clone().into();
+        let controls = sim.controls().clone();
         let mut kept = Vec::with_capacity(steps);
         for _ in 0..steps {
             let before = sim.state().clone();
@@ -126,7 +131,15 @@ impl ExactMotion {
                 rebounds: sim.contacts().any(|(c, _)| c.restitution > 0.0),
             });
         }
-        Ok(ExactMotion { last: sim.state().clone(), model, settings, h, smoothing: 0.0, steps: kept })
+        Ok(ExactMotion {
+            last: sim.state().clone(),
+            model: model.into(),
+            controls,
+            settings,
+            h,
+            smoothing: 0.0,
+            steps: kept,
+        })
     }
 
     /// The same with smoothed opening and closing of contacts ([`ImplicitStep::new`]) [m/s].
@@ -208,17 +221,29 @@ impl ExactMotion {
         let terms = self.terms(objective);
         let values: Vec<f64> = terms.iter().map(|t| t.1.value).collect();
         let weights = objective.reduce().apply(&values).1;
-        let mut probe = velocity_stepper(&self.model, &self.settings, None);
         let mut out = vec![0.0; params.len()];
-        let mut x: Vec<StateChange> = params.iter().map(|p| self.initial(*p)).collect();
-        let sides: Vec<_> = params.iter().map(|p| self.sides(*p)).collect::<Result<_, _>>()?;
-        for i in 0..=self.steps.len() {
+        self.sweep(params, |i, x| {
             for ((_, t), w) in terms.iter().zip(&weights).filter(|(t, _)| t.0 == i) {
-                for (out, x) in out.iter_mut().zip(&x) {
+                for (out, x) in out.iter_mut().zip(x) {
                     *out += w * t.dq.iter().map(|(d, s)| s * x.q[*d]).sum::<f64>();
                     *out += w * t.dv.iter().map(|(d, s)| s * x.v[*d]).sum::<f64>();
                 }
             }
+        })?;
+        Ok(out)
+    }
+
+    /// Changes of all states per unit of each parameter: calls `visit(step, changes)` at the start and after every step.
+    pub(super) fn sweep(
+        &self,
+        params: &[Param],
+        mut visit: impl FnMut(usize, &[StateChange]),
+    ) -> Result<(), ExactError> {
+        let mut probe = self.probe();
+        let mut x: Vec<StateChange> = params.iter().map(|p| self.initial(*p)).collect();
+        let sides: Vec<_> = params.iter().map(|p| self.sides(*p)).collect::<Result<_, _>>()?;
+        for i in 0..=self.steps.len() {
+            visit(i, &x);
             let Some(step) = self.steps.get(i) else { break };
             let mut implicit = self.implicit(step)?;
             for (k, p) in params.iter().copied().enumerate() {
@@ -230,7 +255,14 @@ impl ExactMotion {
                 x[k] = self.moved(&mut probe, step, &x[k], &answer, sides[k].as_ref());
             }
         }
-        Ok(out)
+        Ok(())
+    }
+
+    /// A stepper that poses the equations of steps again.
+    fn probe(&self) -> VelocityStepper {
+        let mut probe = velocity_stepper(&self.model, &self.settings, None);
+        probe.set_controls(&self.controls);
+        probe
     }
 
     fn implicit(&self, step: &Step) -> Result<ImplicitStep, ExactError> {

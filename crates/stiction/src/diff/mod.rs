@@ -7,6 +7,7 @@
 //! | forward run on a tape, gradient by the adjoint (8)–(9), sensitivities (3)–(4), J^T J v | [`Motion`] |
 //! | the exact contact problem, differentiated as it is | [`ImplicitStep`] |
 //! | motions of the exact solver, forward and reverse | [`ExactMotion`] |
+//! | a run from where a simulation is, and its derivatives, whichever of both took the steps | [`Rollout`] |
 //! | L-BFGS, Levenberg–Marquardt, Adam, CMA-ES | [`optimize`] |
 //! | a small network, to be trained through a simulation | [`Network`] |
 //! | Taylor test and finite differences | [`check_grad`] |
@@ -25,18 +26,20 @@ mod objective;
 pub mod optimize;
 mod param;
 mod param_forces;
+mod rollout;
 mod targets;
 
 pub use crate::kinematics::Term;
 pub use crate::model::Param;
-pub use check::{GradCheck, GradRow, check_grad};
-pub use exact_motion::{ExactError, ExactMotion, StateChange};
+pub use check::{GradCheck, GradRow, check_grad, check_rollout};
+pub use exact_motion::{ExactError, ExactMotion};
 pub use implicit::{DataChange, ImplicitStep, Mode};
 pub use motion::{Gradient, Motion, Tape};
 pub use network::Network;
 pub use objective::{Coordinate, Markers, PointTarget};
 pub use objective::{Objective, Reduce};
 pub use param::ParamSet;
+pub use rollout::{Cotangents, Rollout, Seeds, StateChange};
 pub use targets::{
     CloudTarget, ForceTarget, NearestTarget, PathTarget, PoseTarget, Together, UprightTarget, smoothness,
 };

@@ -3,6 +3,7 @@
 use super::objective::Objective;
 use super::param::ParamSet;
 use super::param_forces::{momentum_entries, residual_entries};
+use super::rollout::{Cotangents, StateChange};
 use crate::coords::State;
 use crate::error::StepError;
 use crate::kinematics::Placement;
@@ -35,6 +36,16 @@ pub struct Motion<'a> {
     segment: (usize, Vec<Phase>),
     /// How each step went.
     pub newton: Vec<Newton>,
+}
+
+/// What a motion has recorded, apart from the system and the parameters that it borrows.
+#[derive(Default)]
+pub(super) struct Recorded {
+    steps: usize,
+    every: usize,
+    kept: Vec<Phase>,
+    segment: (usize, Vec<Phase>),
+    newton: Vec<Newton>,
 }
 
 /// Objective, gradient and what it took.
@@ -80,6 +91,21 @@ impl<'a> Motion<'a> {
         }
         motion.kept.push(phase);
         Ok(motion)
+    }
+
+    /// What it has recorded, to go on with later.
+    pub(super) fn release(self) -> Recorded {
+        let Motion { steps, every, kept, segment, newton, .. } = self;
+        Recorded { steps, every, kept, segment, newton }
+    }
+
+    /// The motion again that was [released](Self::release), with the same system and parameters.
+    pub(super) fn resume(
+        system: &'a mut System,
+        params: &'a mut ParamSet,
+        Recorded { steps, every, kept, segment, newton }: Recorded,
+    ) -> Motion<'a> {
+        Motion { system, params, steps, every, kept, segment, newton }
     }
 
     /// Number of steps.
@@ -160,12 +186,16 @@ impl<'a> Motion<'a> {
         let terms = self.terms(objective)?;
         let values: Vec<f64> = terms.iter().map(|t| t.1.value).collect();
         let (value, weights) = objective.reduce().apply(&values);
-        let gradient = self.adjoint(&terms, &weights)?;
+        let gradient = self.adjoint(&terms, &weights)?.params;
         Ok(Gradient { value, gradient })
     }
 
-    /// Σ weight · dterm/dp.
-    pub fn adjoint(&mut self, terms: &[(usize, Term)], weights: &[f64]) -> Result<Vec<f64>, StepError> {
+    /// Σ weight · dterm/dp, and the same by the state at the start.
+    pub(super) fn adjoint(
+        &mut self,
+        terms: &[(usize, Term)],
+        weights: &[f64],
+    ) -> Result<Cotangents, StepError> {
         let n = self.system.r.len();
         let mut p = vec![0.0; self.params.len()];
         let zero = || vec![0.0; n];
@@ -241,7 +271,7 @@ impl<'a> Motion<'a> {
         momentum_entries(s, self.params, &start.state, |k, dof, x| p[k] += x * w[dof]);
         momentum_transpose(s, &start.state, &w, &mut q, &mut v);
         self.params.initial(s, |k, dof, dq, dv| p[k] += dq * q[dof] + dv * v[dof]);
-        Ok(p)
+        Ok(Cotangents { start: StateChange { q, v }, params: p })
     }
 
     /// Derivatives of all terms along directions of parameters: one row per term, one column per direction (4).
@@ -250,6 +280,42 @@ impl<'a> Motion<'a> {
         objective: &dyn Objective,
         directions: &[Vec<f64>],
     ) -> Result<(Vec<f64>, Vec<Vec<f64>>), StepError> {
+        let m = directions.len();
+        let (mut values, mut rows) = (Vec::new(), Vec::new());
+        let mut terms = Vec::new();
+        self.sweep(directions, &mut |motion, i, to, q, v| {
+            terms.clear();
+            let at = Placement::of(motion.system.model(), &to.state);
+            objective.terms(at.kinematics(motion.system.model()), i, &mut terms);
+            motion.recall(i, &to.state);
+            objective.force_terms(motion.system, i, &to.state, &mut terms);
+            for t in terms.drain(..) {
+                values.push(t.value);
+                let direct = |c: usize| {
+                    let along = |p| motion.params.indices(p).map(|k| directions[c][k]).sum::<f64>();
+                    t.contact.iter().map(|(p, d)| d * along(p)).sum::<f64>()
+                };
+                rows.push(
+                    (0..m)
+                        .map(|c| {
+                            direct(c)
+                                + t.dq.iter().map(|(dof, d)| d * q[c][*dof]).sum::<f64>()
+                                + t.dv.iter().map(|(dof, d)| d * v[c][*dof]).sum::<f64>()
+                        })
+                        .collect(),
+                );
+            }
+        })?;
+        Ok((values, rows))
+    }
+
+    /// Changes of all states along directions of parameters (4): calls `visit(motion, step, phase, q by direction, v by direction)`
+    /// after every step, and at the start.
+    pub(super) fn sweep(
+        &mut self,
+        directions: &[Vec<f64>],
+        visit: &mut dyn FnMut(&mut Self, usize, &Phase, &[Vec<f64>], &[Vec<f64>]),
+    ) -> Result<(), StepError> {
         let n = self.system.r.len();
         let layout = self.system.model().layout.clone();
         let [a0, a1, a2] = self.system.settings().scheme.rate().map(|a| a / self.system.h);
@@ -277,8 +343,7 @@ impl<'a> Motion<'a> {
         // Directions that have acted: controls of later steps move nothing yet.
         let moves = |x: &[f64]| x.iter().any(|x| *x != 0.0);
         let mut acts: Vec<bool> = (0..m).map(|c| moves(&q[c]) || moves(&v[c]) || moves(&w[c])).collect();
-        let (mut values, mut rows, mut rows_by) = (Vec::new(), Vec::new(), Vec::new());
-        let mut terms = Vec::new();
+        let mut rows_by = Vec::new();
         for i in 0..=self.steps {
             let to = self.phase(i)?;
             if i > 0 {
@@ -348,29 +413,9 @@ impl<'a> Motion<'a> {
                     (q[c], v[c]) = (dq, dv);
                 }
             }
-            terms.clear();
-            let at = Placement::of(self.system.model(), &to.state);
-            objective.terms(at.kinematics(self.system.model()), i, &mut terms);
-            self.recall(i, &to.state);
-            objective.force_terms(self.system, i, &to.state, &mut terms);
-            for t in terms.drain(..) {
-                values.push(t.value);
-                let direct = |c: usize| {
-                    let along = |p| self.params.indices(p).map(|k| directions[c][k]).sum::<f64>();
-                    t.contact.iter().map(|(p, d)| d * along(p)).sum::<f64>()
-                };
-                rows.push(
-                    (0..m)
-                        .map(|c| {
-                            direct(c)
-                                + t.dq.iter().map(|(dof, d)| d * q[c][*dof]).sum::<f64>()
-                                + t.dv.iter().map(|(dof, d)| d * v[c][*dof]).sum::<f64>()
-                        })
-                        .collect(),
-                );
-            }
+            visit(self, i, &to, &q, &v);
         }
-        Ok((values, rows))
+        Ok(())
     }
 
     /// Gauss–Newton's Hessian of ½ Σ value² times a vector: Jᵀ (J x), by one forward and one backward sweep.
@@ -382,7 +427,7 @@ impl<'a> Motion<'a> {
         let (_, rows) = self.sensitivities(objective, &[x.to_vec()])?;
         let terms = self.terms(objective)?;
         let weights: Vec<f64> = rows.iter().map(|r| r[0]).collect();
-        self.adjoint(&terms, &weights)
+        Ok(self.adjoint(&terms, &weights)?.params)
     }
 }
 

@@ -120,6 +120,16 @@ impl Simulation {
         &mut self.controls
     }
 
+    /// What is commanded now.
+    pub fn commands(&self) -> &Controls {
+        &self.controls
+    }
+
+    /// How it steps.
+    pub fn settings(&self) -> &SimSettings {
+        &self.settings
+    }
+
     /// All that can be read: the present state and the last step.
     pub fn readout(&self) -> Readout<'_> {
         Readout { kin: self.kinematics(), memory: &self.memory, out: &self.out }

@@ -3,10 +3,11 @@
 use super::super::colors::Colors;
 use super::super::implicit::DataChange;
 use super::super::objective::Objective;
-use super::{ExactError, ExactMotion, NODE, STEP, StateChange, Step, dot, dot3};
+use super::super::rollout::{Cotangents, StateChange};
+use super::{ExactError, ExactMotion, NODE, STEP, Step, dot, dot3};
 use crate::dynamics::Slender;
+use crate::kinematics::Term;
 use crate::linalg::Vec3;
-use crate::methods::velocity_stepper;
 use crate::model::Param;
 use crate::steppers::velocity::{Contacts, VelocityStepper};
 
@@ -16,8 +17,18 @@ impl ExactMotion {
         let terms = self.terms(objective);
         let values: Vec<f64> = terms.iter().map(|t| t.1.value).collect();
         let weights = objective.reduce().apply(&values).1;
+        Ok(self.pull_back(&terms, &weights, params)?.params)
+    }
+
+    /// Σ weight · dterm/dp, and the same by the state at the start.
+    pub(in super::super) fn pull_back(
+        &self,
+        terms: &[(usize, Term)],
+        weights: &[f64],
+        params: &[Param],
+    ) -> Result<Cotangents, ExactError> {
         let n = self.model.layout.nv();
-        let mut probe = velocity_stepper(&self.model, &self.settings, None);
+        let mut probe = self.probe();
         let sides: Vec<_> = params.iter().map(|p| self.sides(*p)).collect::<Result<_, _>>()?;
         let mut out = vec![0.0; params.len()];
         let mut bar = StateChange { q: vec![0.0; n], v: vec![0.0; n] };
@@ -42,7 +53,7 @@ impl ExactMotion {
                 self.posed_back(&mut probe, step, &by, &mut before);
                 bar = before;
             }
-            for ((_, t), w) in terms.iter().zip(&weights).filter(|(t, _)| t.0 == i) {
+            for ((_, t), w) in terms.iter().zip(weights).filter(|(t, _)| t.0 == i) {
                 t.dq.iter().for_each(|(d, s)| bar.q[*d] += w * s);
                 t.dv.iter().for_each(|(d, s)| bar.v[*d] += w * s);
             }
@@ -51,7 +62,7 @@ impl ExactMotion {
             let x = self.initial(p);
             out[k] += dot(&x.q, &bar.q) + dot(&x.v, &bar.v);
         }
-        Ok(out)
+        Ok(Cotangents { start: bar, params: out })
     }
 
     /// Adds the transpose of what posed the equations of a step, times derivatives by them, to those by the state before.

@@ -78,7 +78,7 @@ impl Stepper for PenaltyStepper {
         }
         self.recall(model, memory, h);
         let Some(system) = &mut self.system else { return Ok(()) };
-        system.commands.clone_from(world.controls);
+        system.command(world.controls);
         let start = Instant::now();
         let newton = system.step(&self.phase, memory.step as usize, &mut self.next)?;
         for (i, residual) in newton.history.iter().enumerate() {

@@ -183,6 +183,11 @@ impl System {
         self.h
     }
 
+    /// What is commanded from the next step on.
+    pub(crate) fn command(&mut self, commands: &Commands) {
+        self.commands.clone_from(commands);
+    }
+
     /// Contact points and pairs.
     pub fn sites(&self) -> &Sites {
         &self.sites

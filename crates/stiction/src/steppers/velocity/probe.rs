@@ -10,6 +10,7 @@ use crate::contact::{ContactKey, Law};
 use crate::coords::{Anchor, ShapeId};
 use crate::kinematics::{Kinematics, Placement};
 use crate::linalg::{Mat3, Vec3};
+use crate::model::Controls;
 
 /// A gap below this share of the smaller shape counts as touching.
 const TOUCH: f64 = 1e-6;
@@ -98,6 +99,11 @@ impl VelocityStepper {
             }
         }
         columns.into_iter().map(|[a, b, c]| Mat3::from_cols(a, b, c)).collect()
+    }
+
+    /// What is commanded in the steps that are to be probed.
+    pub(crate) fn set_controls(&mut self, controls: &Controls) {
+        self.controls.clone_from(controls);
     }
 
     /// Angles of the joints at the start of the step that is to be probed.

@@ -4,6 +4,7 @@
 mod contact;
 mod exact;
 mod penalty;
+mod rollout;
 mod stick;
 
 /// Friction of every pair of a system, each once.
