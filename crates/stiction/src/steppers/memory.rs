@@ -24,6 +24,9 @@ pub struct Memory {
     pub history: History,
 }
 
+/// Who writes a [`History`]: nobody, and the steppers that look back. The list only grows: files count in it.
+pub(super) const KINDS: [&str; 3] = ["", "penalty", "nsn-nonlinear"];
+
 /// What one kind of stepper hands to its next step: the past of BDF2, or multipliers of elements. Another kind takes it for no
 /// past at all.
 #[derive(Debug, Default, PartialEq)]
@@ -46,6 +49,21 @@ impl Clone for History {
 }
 
 impl History {
+    /// As it was written.
+    pub(super) fn new(of: &'static str, numbers: Vec<f64>) -> History {
+        History { of, numbers }
+    }
+
+    /// Who wrote it, one of [`KINDS`].
+    pub(super) fn kind(&self) -> &'static str {
+        self.of
+    }
+
+    /// All of it, whoever wrote it.
+    pub(super) fn numbers(&self) -> &[f64] {
+        &self.numbers
+    }
+
     /// What a stepper of this kind left; nothing where another one took the last step.
     pub(crate) fn of(&self, kind: &'static str) -> &[f64] {
         if self.of == kind { &self.numbers } else { &[] }
@@ -53,6 +71,7 @@ impl History {
 
     /// An empty history of this kind, to be filled; keeps the buffer.
     pub(crate) fn start(&mut self, kind: &'static str) -> &mut Vec<f64> {
+        debug_assert!(KINDS.contains(&kind), "files do not know the kind {kind}");
         self.of = kind;
         self.numbers.clear();
         &mut self.numbers
