@@ -6,8 +6,7 @@ use crate::coords::State;
 use crate::model::Model;
 
 /// Everything that decides how a run goes on. Steppers keep nothing else from step to step, so that a copy is a snapshot from
-/// which a run resumes bit for bit, and one stepper can serve many worlds. One exception: soft islands of more than 3000
-/// unknowns are solved to the tolerance only, because their preconditioner remembers earlier steps.
+/// which a run resumes bit for bit, and one stepper can serve many worlds.
 #[derive(Debug, Default, PartialEq)]
 pub struct Memory {
     /// Time, configuration, velocity.
