@@ -42,6 +42,7 @@ lint:
 	$(TIMED) "modules" scripts/modules.py
 	$(TIMED) "format" cargo fmt --all --check
 	$(TIMED) "clippy" cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(TIMED) "clippy, one thread" cargo clippy -p stiction --no-default-features --quiet -- -D warnings
 
 docs:
 	$(TIMED) "rustdoc" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet

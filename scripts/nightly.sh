@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What takes too long for every change: tests marked as slow, every experiment with --quick, a minute of fuzzing per reader.
+# What takes too long for every change: tests marked as slow, every experiment with --quick, a minute of fuzzing per reader, WebAssembly.
 # Writes the date and the results to docs/nightly.md, which is committed, and ends with 1 where something failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -50,6 +50,16 @@ if cargo fuzz --version >/dev/null 2>&1 && cargo +nightly --version >/dev/null 2
 else
   part "fuzzing, a minute per reader" "not run: needs cargo-fuzz and a nightly toolchain" 0
 fi
+
+start=$SECONDS
+if result=$(scripts/wasm.sh 2>"$out/wasm"); then
+  result=$(tail -1 <<<"$result")
+else
+  result="FAILED"
+  failed=1
+  cat "$out/wasm" >&2
+fi
+part "the core for WebAssembly: \`scripts/wasm.sh\`" "$result" $((SECONDS - start))
 
 {
   echo "# The last long run"

@@ -18,6 +18,14 @@ pub struct Elapsed {
     pub cpu: Option<f64>,
 }
 
+impl std::ops::Add for Elapsed {
+    type Output = Elapsed;
+
+    fn add(self, o: Elapsed) -> Elapsed {
+        Elapsed { wall: self.wall + o.wall, cpu: self.cpu.zip(o.cpu).map(|(a, b)| a + b) }
+    }
+}
+
 impl Stopwatch {
     /// Starts now.
     pub fn start() -> Stopwatch {

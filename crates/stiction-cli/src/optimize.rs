@@ -7,7 +7,8 @@ mod synthetic;
 pub mod task;
 pub mod view;
 
-use crate::failure::{Outcome, Result, error};
+use crate::failure::{Outcome, Result, error, note};
+use crate::interrupt::Interrupt;
 use crate::output::{OutputDir, csv_line, csv_number, print};
 use crate::svg::{Mark, Plot, Scale};
 use crate::table::{Paint, Table, number};
@@ -23,7 +24,8 @@ use task::Task;
 #[derive(Args)]
 #[command(after_help = "\
 A task names a scene, an objective and parameters; `stiction optimize --example` prints one. Contacts are smooth (ADD), and
-gradients come from the adjoint.
+gradients come from the adjoint. Ctrl+C ends the search after the present run: the best point so far is written as if it were
+the end, and `--resume` goes on from there; a second Ctrl+C kills.
 
 Examples:
   stiction optimize throw
@@ -118,10 +120,12 @@ fn read(name: &str, resume: Option<&Path>) -> Result<Job> {
 
 /// Runs a job and reports what it found; with `out`, files go into that folder.
 pub fn fit(name: &str, mut job: Job, out: Option<&Path>, as_json: bool) -> Result<Outcome> {
-    let found = job.run()?;
-    let dir = match out {
-        Some(dir) => {
-            let mut dir = OutputDir::create(dir)?;
+    let interrupt = Interrupt::listen();
+    // A folder that cannot be written is refused before the search.
+    let dir = out.map(OutputDir::create).transpose()?;
+    let found = job.run(&interrupt)?;
+    let dir = match dir {
+        Some(mut dir) => {
             let values = (&job.space.values(&found.start)[..], &job.space.values(&found.minimum.x)[..]);
             let steps = job.steps();
             view::compare(&mut dir, &mut job.system, &mut job.set, steps, values)?;
@@ -130,6 +134,9 @@ pub fn fit(name: &str, mut job: Job, out: Option<&Path>, as_json: bool) -> Resul
         None => None,
     };
     let mut remark = found.minimum.end.describe().to_string();
+    if let Some((_, signal)) = found.interrupted {
+        remark = format!("interrupted by {signal}; the best point so far is kept");
+    }
     if found.ends.len() > 1 {
         let values: Vec<String> = found.ends.iter().map(|v| number(*v)).collect();
         remark = format!("{remark}; best of {} starts, which ended at {}", values.len(), values.join(", "));
@@ -156,7 +163,8 @@ fn report(
     remark: &str,
 ) -> Result<Outcome> {
     let (names, truth) = (&job.space.names, &job.truth);
-    let Found { start, minimum: m, spread, history, ends, .. } = found;
+    let Found { start, minimum: m, spread, history, ends, interrupted, .. } = found;
+    let interrupted = *interrupted;
     let fitted: serde_json::Map<String, serde_json::Value> = names
         .iter()
         .enumerate()
@@ -171,7 +179,8 @@ fn report(
         .collect();
     let first = history.first().map_or(f64::NAN, |h| h.1);
     let all = json!({ "task": name, "objective": m.value, "at_start": first, "runs": history.len(),
-                      "end": m.end, "ends": ends, "remark": remark, "fitted": fitted });
+                      "end": m.end, "ends": ends, "remark": remark, "fitted": fitted,
+                      "interrupted": interrupted.map(|(_, signal)| signal) });
     if let Some(mut out) = out {
         out.write("fitted.json", &format!("{all:#}\n"))?;
         let lines: String = history.iter().map(|(k, v)| csv_line(&[k.to_string(), csv_number(*v)])).collect();
@@ -206,6 +215,10 @@ fn report(
             history.len(),
             remark
         ))?;
+    }
+    if let Some((number, signal)) = interrupted {
+        note(&format!("interrupted by {signal} after {} runs; the best point so far is kept", history.len()));
+        return Ok(Outcome::Interrupted(number));
     }
     let good = matches!(m.end, End::Goal | End::Stationary);
     Ok(if good { Outcome::Good } else { Outcome::Unsolved })

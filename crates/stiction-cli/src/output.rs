@@ -11,7 +11,7 @@ mod lock;
 use crate::failure::{Outcome, Result, error, note, unwritable};
 use crate::table::Paint;
 use crate::terminal::{Colours, clean};
-use disk::Disk;
+use disk::{Disk, Found, Mark};
 use lock::Lock;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
@@ -97,6 +97,37 @@ impl OutputDir {
         Ok(OutputFile { file: BufWriter::new(self.open(name)?), path: self.part_path(name) })
     }
 
+    /// The file `name` of an earlier run that begins with the marked bytes: as a run that was killed left it, under its name, or
+    /// as a run that broke off kept it.
+    pub fn find(&self, name: &str, mark: Mark) -> Result<Found> {
+        let places = [self.part_path(name), self.dir.join(name), self.dir.join(unfinished(name))];
+        places.iter().find_map(|path| mark.find(path)).ok_or_else(|| {
+            error(
+                format!("{}: is not as the run that is to be resumed left it", self.dir.join(name).display()),
+                "start the run anew, without --resume",
+            )
+        })
+    }
+
+    /// Goes on with a file that was [found](OutputDir::find), under its name of an unfinished one. From now on all that is readable
+    /// is kept.
+    pub fn resume(&mut self, name: &str, mut found: Found) -> Result<Disk> {
+        not_a_folder(&self.dir.join(name))?;
+        self.keep();
+        let part = self.part_path(name);
+        if found.path != part {
+            fs::rename(&found.path, &part).map_err(|e| unwritable(&part, &e))?;
+            found.path.clone_from(&part);
+        }
+        self.files.push(Part { name: name.into(), whole: false });
+        Disk::resume(found).map_err(|e| unwritable(&part, &e))
+    }
+
+    /// The same, buffered.
+    pub fn resume_file(&mut self, name: &str, found: Found) -> Result<OutputFile> {
+        Ok(OutputFile { file: BufWriter::new(self.resume(name, found)?), path: self.part_path(name) })
+    }
+
     /// Writes a whole file that gets its name at the end.
     pub fn write(&mut self, name: &str, content: &str) -> Result<()> {
         let mut f = self.file(name)?;
@@ -136,7 +167,7 @@ impl OutputDir {
     /// Keeps a file of work that broke off; `None` where there is nothing worth keeping.
     fn rescue(&self, file: &Part) -> Option<String> {
         let part = self.part_path(&file.name);
-        let (stem, ending) = file.name.rsplit_once('.')?;
+        let (_, ending) = file.name.rsplit_once('.')?;
         if !file.whole {
             match ending {
                 "csv" if self.keep => cut_to_lines(&part, "").ok()?,
@@ -149,9 +180,17 @@ impl OutputDir {
         if fs::metadata(&part).ok()?.len() == 0 {
             return None;
         }
-        let name = format!("{stem}.unfinished.{ending}");
+        let name = unfinished(&file.name);
         fs::rename(&part, self.dir.join(&name)).ok()?;
         Some(if file.whole { format!("{name} (whole)") } else { name })
+    }
+}
+
+/// The name of what is kept of a file of work that broke off.
+fn unfinished(name: &str) -> String {
+    match name.rsplit_once('.') {
+        Some((stem, ending)) => format!("{stem}.unfinished.{ending}"),
+        None => format!("{name}.unfinished"),
     }
 }
 
@@ -217,6 +256,12 @@ impl OutputFile {
     /// Appends text.
     pub fn put(&mut self, text: &str) -> Result<()> {
         self.file.write_all(text.as_bytes()).map_err(|e| unwritable(&self.path, &e))
+    }
+
+    /// How far it is, with what was buffered.
+    pub fn mark(&mut self) -> Result<Mark> {
+        let marked = self.file.flush().and_then(|()| self.file.get_ref().mark());
+        marked.map_err(|e| unwritable(&self.path, &e))
     }
 
     /// Writes out what is buffered; nothing may follow.

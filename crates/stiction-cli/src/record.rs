@@ -39,6 +39,16 @@ impl Pace {
         Pace { rate, frames: 0 }
     }
 
+    /// One that goes on after so many frames.
+    pub fn after(rate: f64, frames: u64) -> Pace {
+        Pace { rate, frames }
+    }
+
+    /// Frames per second, and how many there were or were skipped.
+    pub fn so_far(&self) -> (f64, u64) {
+        (self.rate, self.frames)
+    }
+
     /// Whether a frame is due at `t` [s]. The sum of many steps may fall short of it by rounding.
     pub fn is_due(&self, t: f64) -> bool {
         t * self.rate >= self.frames as f64 * (1.0 - 1e-9)

@@ -1,7 +1,7 @@
 //! `stiction run`: simulate a scene, write its report, and say how exact the answer is.
 
 use crate::args::{Prepared, SceneArgs, StepArgs, count, law, other_law, positive, time_span};
-use crate::clock::Stopwatch;
+use crate::clock::{Elapsed, Stopwatch};
 use crate::failure::{Outcome, Result, error, note, say};
 use crate::interrupt::Interrupt;
 use crate::output::print;
@@ -11,19 +11,22 @@ use crate::summary::{Energies, Summary, took_line};
 use crate::table::{Paint, Table, duration, number};
 use clap::Args;
 use serde_json::{Map, Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use stiction::papers::{cond, cr};
 use stiction::solvers::exact;
-use stiction::{SimSettings, Simulation, SolverKind, Status, StepError};
+use stiction::{Model, SimSettings, Simulation, SolverKind, Status, StepError};
+use stiction_io::snapshot::{Origin, Snapshot};
 
 mod contacts;
 mod dump;
 mod files;
+mod resume;
 
 use contacts::ContactFile;
 use dump::ProblemDump;
 use files::{DEFAULT_RATE, RunFiles};
+use resume::{DEFAULT_EVERY, Notes, Snapshots};
 
 /// Arguments of `run`.
 #[derive(Args)]
@@ -32,6 +35,7 @@ Examples:
   stiction run heavy-stack
   stiction run arch --time 2 --json
   stiction run my.toml --set gravity=[0,0,-1.62] --dt 0.001 --out moon
+  stiction run my.toml --set gravity=[0,0,-1.62] --dt 0.001 --out moon --resume    after Ctrl+C, a crash or kill -9
   stiction run wall --solver pgs --max-iter 50 --dump-problem hard")]
 pub struct RunArgs {
     #[command(flatten)]
@@ -51,6 +55,16 @@ pub struct RunArgs {
     /// Write report.csv, sensors.csv, recording.stic and view.html into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+
+    /// Go on with the run in the folder of --out, which was killed or interrupted, from its last snapshot. Give the scene and
+    /// the options as before; --time and --steps may be longer. The result is that of a run that was never interrupted
+    #[arg(long, requires = "out", conflicts_with = "dump_problem")]
+    resume: bool,
+
+    /// Seconds of wall time between two snapshots in the folder of --out, from which --resume goes on
+    #[arg(long, value_name = "S", value_parser = positive, allow_hyphen_values = true, default_value_t = DEFAULT_EVERY,
+        requires = "out")]
+    snapshot_every: f64,
 
     /// Frames of the recording per second of simulation; a number above 1/dt records every step
     #[arg(long, value_name = "HZ", value_parser = positive, allow_hyphen_values = true, default_value_t = DEFAULT_RATE,
@@ -78,6 +92,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     let steps = args
         .steps
         .unwrap_or_else(|| step_count(args.time.unwrap_or(prepared.loaded.duration), prepared.loaded.dt));
+    let origin = Origin::of(&prepared.loaded);
     let Prepared { loaded, model, name } = prepared;
     let settings = loaded.settings;
     if args.dump_problem.is_some() && !settings.solver.solves_problems() {
@@ -87,9 +102,25 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         ));
     }
     let about = about(&name, &loaded.title, loaded.dt, &settings);
-    let mut files =
-        args.out.as_deref().map(|dir| RunFiles::create(dir, &model, args.record_rate, about)).transpose()?;
-    let mut contacts = args.contacts.as_deref().map(ContactFile::create).transpose()?;
+    let before = match &args.out {
+        Some(dir) if args.resume => Some(go_on(dir, args, origin, &model, steps)?),
+        _ => None,
+    };
+    let files = args.out.as_deref().map(|dir| match &before {
+        Some((snapshot, notes)) => {
+            RunFiles::resume(dir, (&model, args.record_rate, about), &notes.files, &snapshot.recording)
+        }
+        None => RunFiles::create(dir, &model, args.record_rate, about),
+    });
+    let mut files = files.transpose()?;
+    let mut snapshots = args.out.as_deref().map(|dir| Snapshots::new(dir, origin, args.snapshot_every));
+    let contacts = args.contacts.as_deref().map(|path| {
+        match before.as_ref().and_then(|(_, notes)| notes.contacts.as_ref()) {
+            Some(mark) => ContactFile::resume(path, mark),
+            None => ContactFile::create(path),
+        }
+    });
+    let mut contacts = contacts.transpose()?;
     let mut dump = args.dump_problem.as_deref().map(ProblemDump::create).transpose()?;
     for w in &model.warnings {
         note(w);
@@ -101,13 +132,20 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     let mut energies = Energies::new(energy);
     let mut broken: Option<StepError> = None;
     let bar = progress::bar(steps, "steps");
-    if let Some(f) = &mut files {
+    let mut took_before = Elapsed { wall: 0.0, cpu: Some(0.0) };
+    let resumed = before.as_ref().map(|(snapshot, _)| snapshot.memory.step);
+    if let Some((snapshot, notes)) = before {
+        sim.restore(&snapshot.memory);
+        (summary, energies, took_before) = notes.so_far();
+        note(&format!("goes on after step {} of {steps}", summary.steps));
+        bar.set_position(summary.steps);
+    } else if let Some(f) = &mut files {
         f.start(&sim)?;
     }
     let mut writing = 0.0;
     let interrupt = Interrupt::listen();
     let watch = Stopwatch::start();
-    for _ in 0..steps {
+    for _ in summary.steps..steps {
         if interrupt.signal().is_some() {
             break;
         }
@@ -136,17 +174,26 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         if let Some(d) = &mut dump {
             d.look_at(&sim)?;
         }
+        if let (Some(f), Some(s)) = (&mut files, &mut snapshots)
+            && s.is_due()
+        {
+            let took = took_before + watch.elapsed();
+            writing += keep(&sim, f, s, &mut contacts, (&summary, &energies, took))?;
+        }
         if summary.failed > 0 && !bar.is_hidden() {
             bar.set_message(format!("{} not converged", summary.failed));
         }
         bar.inc(1);
     }
-    let took = watch.elapsed();
+    let took = took_before + watch.elapsed();
     // One that comes with the last step interrupts nothing.
     let interrupted = interrupt.signal().filter(|_| summary.steps < steps && broken.is_none());
     bar.finish_and_clear();
+    if let (Some(f), Some(s), true) = (&mut files, &mut snapshots, interrupted.is_some()) {
+        writing += keep(&sim, f, s, &mut contacts, (&summary, &energies, took))?;
+    }
     let start = Instant::now();
-    let sizes = files.map(|f| f.finish(&sim)).transpose()?;
+    let sizes = files.map(|f| f.finish(&sim, interrupted.is_some())).transpose()?;
     writing += start.elapsed().as_secs_f64();
     if let Some(c) = contacts {
         c.finish()?;
@@ -160,7 +207,12 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         None => Outcome::Good,
     };
     if let Some((_, name)) = interrupted {
-        note(&format!("interrupted by {name} after {} of {steps} steps; the files end there", summary.steps));
+        let on = if args.out.is_some() { "; --resume goes on from there" } else { "" };
+        let text = format!(
+            "interrupted by {name} after {} of {steps} steps; the files end there{on}",
+            summary.steps
+        );
+        note(&text);
     }
     if let Some(e) = &broken {
         say(&format!("error: the run stopped in step {} of {steps}: {e}", summary.steps + 1));
@@ -187,6 +239,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         }
         map.insert("error".into(), json!(broken.as_ref().map(|e| e.to_string())));
         map.insert("interrupted".into(), json!(interrupted.map(|(_, name)| name)));
+        map.insert("resumed_after_step".into(), json!(resumed));
         print(&format!("{}\n", Value::Object(map)))?;
         return Ok(outcome);
     }
@@ -249,6 +302,46 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     }
     print(&text)?;
     Ok(outcome)
+}
+
+/// The snapshot that a run goes on from, unless there is nothing left to do.
+fn go_on(dir: &Path, args: &RunArgs, origin: Origin, model: &Model, steps: u64) -> Result<(Snapshot, Notes)> {
+    let (snapshot, notes) = resume::read(dir, origin, model)?;
+    let done = snapshot.memory.step;
+    if done >= steps {
+        return Err(error(
+            format!("{}: the run there has taken {done} steps, and {steps} are asked for", dir.display()),
+            "ask for a longer --time or more --steps, or leave --resume out to run the scene anew",
+        ));
+    }
+    match (&args.contacts, &notes.contacts) {
+        (Some(file), None) => Err(error(
+            format!("--contacts {}: the run that is to be resumed wrote no contacts", file.display()),
+            "leave --contacts out, or start the run anew",
+        )),
+        (None, Some(_)) => Err(error(
+            "the run that is to be resumed wrote its contacts to a file, which goes on, too",
+            "give --contacts with the same file as before",
+        )),
+        _ => Ok((snapshot, notes)),
+    }
+}
+
+/// Writes a snapshot; says how long that took [s].
+fn keep(
+    sim: &Simulation,
+    files: &mut RunFiles,
+    snapshots: &mut Snapshots,
+    contacts: &mut Option<ContactFile>,
+    (summary, energies, took): (&Summary, &Energies, Elapsed),
+) -> Result<f64> {
+    let start = Instant::now();
+    let (marks, recording) = files.mark()?;
+    let contacts = contacts.as_mut().map(ContactFile::mark).transpose()?;
+    let notes = Notes::new(marks, contacts, summary, energies, took);
+    let notes = serde_json::to_vec(&notes).expect("whole numbers are JSON");
+    snapshots.write(&Snapshot { memory: sim.snapshot(), recording, notes }, start)?;
+    Ok(start.elapsed().as_secs_f64())
 }
 
 /// What went wrong in a step that did not converge.

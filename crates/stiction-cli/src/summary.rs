@@ -2,6 +2,7 @@
 
 use crate::clock::Elapsed;
 use crate::table::{Paint, Table, duration, number};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use stiction::contact::Residuals;
 use stiction::steppers::{Energy, StageTimes};
@@ -48,6 +49,52 @@ pub struct Summary {
     factorizations: Count,
     times: [f64; 5],
     statuses: [u64; 4],
+}
+
+/// A summary as whole numbers, the bits of those that are not: text that keeps them exactly.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Kept {
+    steps: [u64; 2],
+    first_failed: Option<u64>,
+    counts: [(u64, usize); 4],
+    statuses: [u64; 4],
+    worst: [u64; 6],
+    times: [u64; 5],
+}
+
+impl From<&Summary> for Kept {
+    fn from(s: &Summary) -> Kept {
+        let r = &s.residuals;
+        let worst = [r.natural, r.momentum, r.penetration, r.cone, r.misalignment, s.overlap];
+        Kept {
+            steps: [s.steps, s.failed],
+            first_failed: s.first_failed,
+            counts: [s.contacts, s.iterations, s.islands, s.factorizations].map(|c| (c.sum, c.max)),
+            statuses: s.statuses,
+            worst: worst.map(f64::to_bits),
+            times: s.times.map(f64::to_bits),
+        }
+    }
+}
+
+impl From<&Kept> for Summary {
+    fn from(k: &Kept) -> Summary {
+        let [natural, momentum, penetration, cone, misalignment, overlap] = k.worst.map(f64::from_bits);
+        let [contacts, iterations, islands, factorizations] = k.counts.map(|(sum, max)| Count { sum, max });
+        Summary {
+            steps: k.steps[0],
+            failed: k.steps[1],
+            first_failed: k.first_failed,
+            residuals: Residuals { natural, momentum, penetration, cone, misalignment },
+            overlap,
+            contacts,
+            iterations,
+            islands,
+            factorizations,
+            times: k.times.map(f64::from_bits),
+            statuses: k.statuses,
+        }
+    }
 }
 
 const STATUSES: [&str; 4] = ["converged", "floor", "budget", "infeasible"];
@@ -181,6 +228,22 @@ impl Energies {
         Energies { first, last: first, max: first.total() }
     }
 
+    /// Its numbers bit by bit.
+    pub fn bits(&self) -> [u64; 7] {
+        let [a, b] = [self.first, self.last].map(|e| [e.kinetic, e.potential, e.elastic]);
+        [a[0], a[1], a[2], b[0], b[1], b[2], self.max].map(f64::to_bits)
+    }
+
+    /// From its bits.
+    pub fn from_bits(bits: [u64; 7]) -> Energies {
+        let [a, b, c, d, e, f, max] = bits.map(f64::from_bits);
+        Energies {
+            first: Energy { kinetic: a, potential: b, elastic: c },
+            last: Energy { kinetic: d, potential: e, elastic: f },
+            max,
+        }
+    }
+
     /// After a step.
     pub fn add(&mut self, e: Energy) {
         self.last = e;
@@ -231,6 +294,7 @@ mod tests {
         s.add(&r);
         s.add(&StepReport { step: 2, contacts: 8, status: Status::Budget, ..StepReport::default() });
         s.add(&StepReport { step: 3, status: Status::Infeasible(vec![0]), ..StepReport::default() });
+        assert_eq!(Kept::from(&Summary::from(&Kept::from(&s))), Kept::from(&s));
         let json = Value::Object(s.json(0.3, Elapsed { wall: 0.1, cpu: None }));
         assert_eq!((s.failed, s.first_failed), (2, Some(2)));
         assert_eq!(json["contacts"], json!({"mean": 4.0, "max": 8}));

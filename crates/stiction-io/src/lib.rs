@@ -8,6 +8,7 @@
 //! | tetrahedral meshes: Gmsh, TetGen, VTK, Medit | [`tet_mesh`] |
 //! | contact problems and solutions as npz | [`problem`] |
 //! | recordings of runs | [`recording`] |
+//! | snapshots, from which runs go on | [`snapshot`] |
 //! | files up to a limit, and nothing but files | [`read`] |
 //! | the page that plays them, other formats, films | [`page`], [`export`], [`film`] |
 //!
@@ -49,6 +50,7 @@ pub mod problem;
 pub mod read;
 pub mod recording;
 pub mod scene;
+pub mod snapshot;
 pub mod tet_mesh;
 
 mod write;

@@ -24,14 +24,18 @@ const BUILTIN: &[(&str, &str)] = &[("bracket.obj", include_str!("../gallery/brac
 
 /// Reads an OBJ or STL file; the ending of its name tells which.
 pub fn load(path: &Path) -> Result<TriMesh> {
+    load_with(path, &|path| crate::read::bytes(path, MOST_BYTES, "use a coarser mesh"))
+}
+
+/// The same with the bytes from elsewhere.
+pub(crate) fn load_with(path: &Path, bytes: &dyn Fn(&Path) -> Result<Vec<u8>>) -> Result<TriMesh> {
     let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase());
     let read: fn(&[u8], &str) -> Result<TriMesh> = match ending.as_deref() {
         Some("obj") => parse_obj,
         Some("stl") => parse_stl,
         _ => return Err(Error::at_path(path, "is neither .obj nor .stl", "convert the mesh to OBJ or STL")),
     };
-    let bytes = crate::read::bytes(path, MOST_BYTES, "use a coarser mesh")?;
-    read(&bytes, &path.display().to_string())
+    read(&bytes(path)?, &path.display().to_string())
 }
 
 /// Writes an OBJ or STL file, complete or not at all; the ending of its name tells which. STL holds 32-bit numbers.

@@ -76,6 +76,7 @@
 //! | a running simulation, what to read from it by name | [`sim`] |
 //! | gradients of whole motions | [`diff`] |
 
+mod clock;
 pub mod collide;
 pub mod contact;
 pub mod coords;

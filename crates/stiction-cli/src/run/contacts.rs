@@ -1,6 +1,7 @@
 //! `run --contacts FILE`: every contact of every step, by pair and feature, as CSV or JSON.
 
 use crate::failure::{Result, error};
+use crate::output::disk::Mark;
 use crate::output::{OutputDir, OutputFile, csv_line, csv_number};
 use serde_json::json;
 use std::path::Path;
@@ -15,6 +16,9 @@ pub struct ContactFile {
     /// Some contact was written.
     any: bool,
 }
+
+/// How far a table of contacts is, and whether it has any.
+pub type ContactMark = (Mark, bool);
 
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
@@ -41,27 +45,47 @@ const COLUMNS: [&str; 16] = [
     "fz",
 ];
 
+/// What the name of a file says.
+fn form_and_name(path: &Path) -> Result<(Form, &str)> {
+    let form = match path.extension().and_then(|e| e.to_str()) {
+        Some("csv") => Form::Csv,
+        Some("json") => Form::Json,
+        _ => {
+            let problem = format!("{}: is neither .csv nor .json", path.display());
+            return Err(error(problem, "choose a name that ends in .csv or .json"));
+        }
+    };
+    let name = path.file_name().and_then(|n| n.to_str()).ok_or_else(|| {
+        error(format!("{}: cannot be a file name", path.display()), "use letters, digits and marks")
+    })?;
+    Ok((form, name))
+}
+
 impl ContactFile {
     /// Starts the file; the ending of its name tells the form.
     pub fn create(path: &Path) -> Result<ContactFile> {
-        let form = match path.extension().and_then(|e| e.to_str()) {
-            Some("csv") => Form::Csv,
-            Some("json") => Form::Json,
-            _ => {
-                let problem = format!("{}: is neither .csv nor .json", path.display());
-                return Err(error(problem, "choose a name that ends in .csv or .json"));
-            }
-        };
+        let (form, name) = form_and_name(path)?;
         let mut dir = OutputDir::of_file(path)?;
-        let name = path.file_name().and_then(|n| n.to_str()).ok_or_else(|| {
-            error(format!("{}: cannot be a file name", path.display()), "use letters, digits and marks")
-        })?;
         let mut file = dir.file(name)?;
         file.put(&match form {
             Form::Csv => csv_line(COLUMNS),
             Form::Json => "[".to_string(),
         })?;
         Ok(ContactFile { file, dir, form, any: false })
+    }
+
+    /// Goes on with the file of a run that was interrupted.
+    pub fn resume(path: &Path, &(mark, any): &ContactMark) -> Result<ContactFile> {
+        let (form, name) = form_and_name(path)?;
+        let mut dir = OutputDir::of_file(path)?;
+        let found = dir.find(name, mark)?;
+        let file = dir.resume_file(name, found)?;
+        Ok(ContactFile { file, dir, form, any })
+    }
+
+    /// How far the file is.
+    pub fn mark(&mut self) -> Result<ContactMark> {
+        Ok((self.file.mark()?, self.any))
     }
 
     /// The contacts of the step just taken; forces are those on the first body.

@@ -1,7 +1,8 @@
 //! The files of a run: `report.csv` and `sensors.csv` with one row per step, `recording.stic` with frames at a chosen
 //! rate, and `view.html`, which plays it.
 
-use crate::failure::Result;
+use super::resume::{FileMarks, SNAPSHOT};
+use crate::failure::{Result, error, unwritable};
 use crate::output::disk::Disk;
 use crate::output::{OutputDir, OutputFile, csv_line};
 use crate::record::Pace;
@@ -35,6 +36,8 @@ fn end_row<'a>(line: &mut String, numbers: impl IntoIterator<Item = &'a f64>) {
     line.push('\n');
 }
 
+const REPORT: &str = "report.csv";
+const SENSORS: &str = "sensors.csv";
 const RECORDING: &str = "recording.stic";
 const PAGE: &str = "view.html";
 
@@ -72,9 +75,9 @@ impl RunFiles {
     /// Makes the folder and the files in it, under names that do not count yet; `extra` goes into the recording.
     pub fn create(dir: &Path, model: &Model, rate: f64, extra: serde_json::Value) -> Result<RunFiles> {
         let mut dir = OutputDir::create(dir)?;
-        let mut report = dir.file("report.csv")?;
+        let mut report = dir.file(REPORT)?;
         report.put(&csv_line(REPORT_COLUMNS.iter().chain(StageTimes::NAMES.iter())))?;
-        let mut sensors = dir.file("sensors.csv")?;
+        let mut sensors = dir.file(SENSORS)?;
         let mut header = vec!["step".to_string(), "t".to_string()];
         for s in &model.sensors {
             header.extend(s.columns().iter().map(|c| format!("{}.{c}", s.name)));
@@ -87,11 +90,66 @@ impl RunFiles {
         Ok(RunFiles { report, sensors, recording, dir, pace, complete, values, line })
     }
 
+    /// Goes on with the files of a run that was interrupted, from where they were at its snapshot.
+    pub fn resume(
+        dir: &Path,
+        (model, rate, extra): (&Model, f64, serde_json::Value),
+        marks: &FileMarks,
+        paused: &recording::Paused,
+    ) -> Result<RunFiles> {
+        let (then, frames) = (f64::from_bits(marks.pace.0), marks.pace.1);
+        if then != rate {
+            return Err(error(
+                format!("{}: the run there records {then} frames per second, not {rate}", dir.display()),
+                format!("give --record-rate {then}, or start the run anew"),
+            ));
+        }
+        let mut dir = OutputDir::create(dir)?;
+        // All are looked for before one is touched.
+        let report = dir.find(REPORT, marks.report)?;
+        let sensors = dir.find(SENSORS, marks.sensors)?;
+        let frames_so_far = dir.find(RECORDING, marks.recording)?;
+        let report = dir.resume_file(REPORT, report)?;
+        let sensors = dir.resume_file(SENSORS, sensors)?;
+        let disk = dir.resume(RECORDING, frames_so_far)?;
+        let header = recording::Header::new(model, extra);
+        let writer = recording::Writer::resume(disk, &dir.part_path(RECORDING), &header, paused)?;
+        let (pace, complete) = (Pace::after(rate, frames), marks.complete);
+        let (values, line) = (Vec::new(), String::new());
+        Ok(RunFiles { report, sensors, recording: Some(writer), dir, pace, complete, values, line })
+    }
+
+    /// How far the files are, and the frames that wait for their chunk.
+    pub fn mark(&mut self) -> Result<(FileMarks, recording::Paused)> {
+        let path = self.dir.part_path(RECORDING);
+        let Some(writer) = &self.recording else {
+            return Err(error("the recording is complete", "take no snapshot after the end of a run"));
+        };
+        let (rate, frames) = self.pace.so_far();
+        let marks = FileMarks {
+            report: self.report.mark()?,
+            sensors: self.sensors.mark()?,
+            recording: writer.output().mark().map_err(|e| unwritable(&path, &e))?,
+            pace: (rate.to_bits(), frames),
+            complete: self.complete,
+        };
+        Ok((marks, writer.pause()?))
+    }
+
     /// The state before the first step.
     pub fn start(&mut self, sim: &Simulation) -> Result<()> {
-        // The run begins: what it writes is worth keeping.
+        // The run begins: what it writes is worth keeping, and a snapshot of a run before it has lost its files.
         self.dir.keep();
+        self.remove_snapshot()?;
         self.frame(sim)
+    }
+
+    fn remove_snapshot(&self) -> Result<()> {
+        let path = self.dir.path().join(SNAPSHOT);
+        match std::fs::remove_file(&path) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(unwritable(&path, &e)),
+            _ => Ok(()),
+        }
     }
 
     fn frame(&mut self, sim: &Simulation) -> Result<()> {
@@ -145,8 +203,9 @@ impl RunFiles {
         Ok(())
     }
 
-    /// Completes the files and gives them their names; says how many bytes recording and page have.
-    pub fn finish(mut self, sim: &Simulation) -> Result<[u64; 2]> {
+    /// Completes the files and gives them their names; says how many bytes recording and page have. The snapshot goes with the
+    /// end of the run, unless it `can_go_on`.
+    pub fn finish(mut self, sim: &Simulation, can_go_on: bool) -> Result<[u64; 2]> {
         if !self.complete {
             self.frame(sim)?;
         }
@@ -155,13 +214,16 @@ impl RunFiles {
             self.dir.is_whole(RECORDING);
         }
         self.report.close()?;
-        self.dir.is_whole("report.csv");
+        self.dir.is_whole(REPORT);
         self.sensors.close()?;
-        self.dir.is_whole("sensors.csv");
+        self.dir.is_whole(SENSORS);
         let disk = self.dir.open(PAGE)?;
         page::write_to(disk, &self.dir.part_path(PAGE), &[self.dir.part_path(RECORDING)])?;
         let size = |name| std::fs::metadata(self.dir.part_path(name)).map_or(0, |m| m.len());
         let sizes = [RECORDING, PAGE].map(size);
+        if !can_go_on {
+            self.remove_snapshot()?;
+        }
         self.dir.finish()?;
         Ok(sizes)
     }
@@ -189,7 +251,7 @@ mod tests {
             sim.step(0.01).unwrap();
             files.add(&sim, sim.energy())?;
         }
-        files.finish(&sim)
+        files.finish(&sim, false)
     }
 
     fn names(dir: &Path) -> Vec<String> {

@@ -13,6 +13,7 @@ stiction movie table-pile --plots --out tables.webm  # not run: needs a browser
 stiction movie out/recording.stic --by strain --until 2 --speed 0.5 --size 640x400 --out slow.gif  # not run: needs a browser
 stiction picture out/recording.stic --time 2 --out grasp.png  # not run: needs a browser; viewer/test has such pictures
 stiction picture out/recording.stic --time 2 --by strain --plots --out strain.png  # not run: needs a browser
+stiction run my.toml --set gravity=[0,0,-1.62] --dt 0.001 --out moon --resume  # not run: needs a run that was killed; resume.rs has some
 ";
 
 /// The task of the examples: a throw that ends soon.

@@ -126,7 +126,8 @@ fn the_first_signal_ends_a_run_in_good_order() {
         assert_eq!(json["interrupted"], format!("SIG{name}"));
         let err = String::from_utf8(ended.stderr).unwrap();
         assert!(err.contains(&format!("interrupted by SIG{name}")), "{err}");
-        assert_eq!(f.names("r"), FILES, "{name}");
+        let left = ["recording.stic", "report.csv", "run.snapshot", "sensors.csv", "view.html"];
+        assert_eq!(f.names("r"), left, "{name}");
         assert_eq!(f.stiction(&["info", "r/recording.stic"]).code(), 0, "{name}");
         let report = std::fs::read_to_string(f.path().join("r/report.csv")).unwrap();
         assert_eq!(report.lines().count() as u64, 1 + json["steps"].as_u64().unwrap(), "{name}");
@@ -137,6 +138,67 @@ fn the_first_signal_ends_a_run_in_good_order() {
     let ended = child.wait_with_output().unwrap();
     let text = String::from_utf8(ended.stdout).unwrap();
     assert!(ended.status.code() == Some(143) && text.contains("interrupted by SIGTERM after"), "{text}");
+}
+
+/// A fit that no goal ends.
+const FIT: &str = r#"
+scene = "crate.toml"
+steps = 12
+method = "adam"
+evaluations = 10000000
+goal = -1
+
+[objective]
+of = "crate"
+target = [0.1, 0.0, 0.2]
+
+[[parameter]]
+kind = "velocity"
+of = "crate"
+axis = "x"
+"#;
+
+#[test]
+fn a_fit_that_is_interrupted_keeps_its_best_point() {
+    let f = Folder::new("fit-signals");
+    f.write("crate.toml", SCENE);
+    for (method, name, number) in
+        [("adam", "INT", 2), ("levenberg", "TERM", 15), ("lbfgs", "TERM", 15), ("cma", "TERM", 15)]
+    {
+        if is_ignored_here(number) {
+            continue;
+        }
+        // Levenberg–Marquardt and L-BFGS end soon from one start; many starts go on.
+        f.write(
+            "fit.toml",
+            FIT.replacen("adam", method, 1).replacen("goal = -1", "goal = -1\nrestarts = 9999", 1),
+        );
+        let child = Command::new(env!("CARGO_BIN_EXE_stiction"))
+            .args(["optimize", "fit.toml", "--out", "r", "--json"])
+            .current_dir(f.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        wait_for(&f.path().join("r/.stiction.lock"));
+        std::thread::sleep(Duration::from_millis(300));
+        signal(&child, name);
+        let ended = child.wait_with_output().unwrap();
+        let err = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(128 + number), "{method}: {err}");
+        assert!(err.contains(&format!("interrupted by SIG{name}")), "{method}: {err}");
+        let json: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
+        let (start, best) = (json["at_start"].as_f64().unwrap(), json["objective"].as_f64().unwrap());
+        assert!(json["interrupted"] == format!("SIG{name}") && best < start, "{method}: {json:#}");
+        let files =
+            ["after.stic", "before.stic", "convergence.csv", "convergence.svg", "fitted.json", "view.html"];
+        assert_eq!(f.names("r"), files, "{method}");
+        // The best point is where another search starts.
+        f.write("fit.toml", FIT.replacen("10000000", "1", 1));
+        let again = f.stiction(&["optimize", "fit.toml", "--resume", "r/fitted.json", "--json"]).json();
+        assert_eq!(again["at_start"].as_f64().unwrap().to_bits(), best.to_bits(), "{method}: {again:#}");
+        std::fs::remove_dir_all(f.path().join("r")).unwrap();
+    }
 }
 
 #[test]

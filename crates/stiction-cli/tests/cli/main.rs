@@ -9,4 +9,5 @@ mod gradients;
 mod limits;
 mod mesh_tools;
 mod recordings;
+mod resume;
 mod run_scene;

@@ -29,7 +29,7 @@ pub fn chunk(kind: [u8; 4], payload: &[u8]) -> Vec<u8> {
 }
 
 /// Frames on their way into a chunk.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Packer {
     count: u32,
     /// Times, numbers of contacts and columns.

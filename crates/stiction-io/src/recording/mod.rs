@@ -19,7 +19,7 @@ pub use header::{
 };
 pub use mesh::Mesh;
 pub use reader::{Ending, Reader};
-pub use writer::{Writer, live_frame, live_header};
+pub use writer::{Paused, Writer, live_frame, live_header};
 
 /// First four bytes of a recording.
 pub const MAGIC: [u8; 4] = *b"STIC";

@@ -1,6 +1,6 @@
 //! Writes a recording while a run goes on.
 
-use super::chunk::{END, FRAMES, HEAD, MAX_CHUNK, MESH, Packer, chunk};
+use super::chunk::{END, FRAMES, HEAD, MAX_CHUNK, MESH, Packer, chunk, unpack};
 use super::{Frame, Header, MAGIC, VERSION, of_model};
 use crate::error::{Error, Result};
 use std::fs::File;
@@ -12,6 +12,15 @@ use stiction::{Simulation, scene::Model};
 const CHUNK_FRAMES: u32 = 64;
 /// Bytes of a chunk before compression, beyond which it is written.
 const CHUNK_BYTES: usize = 1 << 21;
+
+/// How far a recording is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Paused {
+    /// Frames so far, with those that wait.
+    pub(crate) frames: u64,
+    /// Frames that wait for their chunk, as the payload of one; empty where none do.
+    pub(crate) waiting: Vec<u8>,
+}
 
 /// Writes a recording. What is buffered is written when it is dropped, too, but then without the end mark.
 pub struct Writer<W: Write = File> {
@@ -41,6 +50,32 @@ impl<W: Write> Writer<W> {
         let start = live_header(header).map_err(bad)?;
         out.write_all(&start).map_err(bad)?;
         Ok(Writer { path: path.into(), out, frames: 0, frame: Frame::default(), packer: Packer::default() })
+    }
+
+    /// Goes on with a recording that was [paused](Writer::pause): `out` stands where that one stood, behind whole chunks.
+    pub fn resume(out: W, path: &Path, header: &Header, paused: &Paused) -> Result<Writer<W>> {
+        let mut packer = Packer::default();
+        if !paused.waiting.is_empty() {
+            let waiting = unpack(&paused.waiting, header).ok_or_else(|| {
+                Error::at_path(path, "cannot be resumed: frames of it are damaged", "start the run anew")
+            })?;
+            waiting.iter().for_each(|f| packer.add(f));
+        }
+        Ok(Writer { path: path.into(), out, frames: paused.frames, frame: Frame::default(), packer })
+    }
+
+    /// What is needed beside the bytes written so far to [go on](Writer::resume) as if nothing had happened.
+    pub fn pause(&self) -> Result<Paused> {
+        let waiting = match self.packer.count() {
+            0 => Vec::new(),
+            _ => self.packer.clone().pack().map_err(|e| Error::writing(&self.path, &e))?,
+        };
+        Ok(Paused { frames: self.frames, waiting })
+    }
+
+    /// Where the recording is written.
+    pub fn output(&self) -> &W {
+        &self.out
     }
 
     /// Adds the present state of a simulation.

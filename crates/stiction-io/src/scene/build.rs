@@ -31,9 +31,45 @@ pub(super) const DENSITY: f64 = 1000.0;
 /// Most bodies of a scene.
 const MOST_BODIES: usize = repeat::MOST_COPIES;
 
+/// Where the meshes of a scene are.
+#[derive(Clone, Copy)]
+pub(crate) enum Files<'a> {
+    /// In files, whose paths begin at this folder.
+    Folder(&'a Path),
+    /// Wherever this looks them up by name.
+    Given(&'a dyn Fn(&str) -> Result<Vec<u8>>),
+}
+
+impl Files<'_> {
+    /// Reads a mesh with the reader of its kind; an error stands at `file` in the scene.
+    pub fn read<T>(
+        self,
+        source: &Source,
+        file: &Spanned<String>,
+        (load, load_with): (
+            impl Fn(&Path) -> Result<T>,
+            impl Fn(&Path, &dyn Fn(&Path) -> Result<Vec<u8>>) -> Result<T>,
+        ),
+    ) -> Result<T> {
+        let name = Path::new(file.get_ref());
+        let (read, missing) = match self {
+            Files::Folder(folder) => {
+                let path = folder.join(name);
+                (load(&path), !path.exists())
+            }
+            // Names come from a text, and so do those that a reader makes of them.
+            Files::Given(bytes) => (load_with(name, &|name| bytes(&name.to_string_lossy())), false),
+        };
+        read.map_err(|e| {
+            let relative = "check the path; it is relative to the folder of the scene file";
+            source.error(file.span(), format!("mesh file {e}"), if missing { relative } else { e.remedy() })
+        })
+    }
+}
+
 pub(crate) struct Builder<'a> {
     pub source: &'a Source,
-    pub base_dir: &'a Path,
+    pub files: Files<'a>,
     meshes: BTreeMap<String, TriMesh>,
     /// Every name of a body or particle and where it stands in the file.
     names: BTreeMap<String, Range<usize>>,
@@ -42,8 +78,8 @@ pub(crate) struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    pub fn new(source: &'a Source, base_dir: &'a Path) -> Builder<'a> {
-        Builder { source, base_dir, meshes: BTreeMap::new(), names: BTreeMap::new(), items: BTreeMap::new() }
+    pub fn new(source: &'a Source, files: Files<'a>) -> Builder<'a> {
+        Builder { source, files, meshes: BTreeMap::new(), names: BTreeMap::new(), items: BTreeMap::new() }
     }
 
     pub fn build(mut self, f: SceneFile) -> Result<LoadedScene> {
@@ -373,16 +409,11 @@ impl<'a> Builder<'a> {
         if let Some(m) = self.meshes.get(name) {
             return Ok(m.clone());
         }
-        let path = self.base_dir.join(name);
-        let (read, missing) = match name.strip_prefix("builtin:") {
-            Some(name) => (mesh::builtin(name), false),
-            None => (mesh::load(&path), !path.exists()),
+        let mesh = match name.strip_prefix("builtin:") {
+            Some(name) => mesh::builtin(name)
+                .map_err(|e| self.source.error(file.span(), format!("mesh file {e}"), e.remedy()))?,
+            None => self.files.read(self.source, file, (mesh::load, mesh::load_with))?,
         };
-        let mesh = read.map_err(|e| {
-            let relative = "check the path; it is relative to the folder of the scene file";
-            let remedy = if missing { relative } else { e.remedy() };
-            self.source.error(file.span(), format!("mesh file {e}"), remedy)
-        })?;
         self.meshes.insert(name.clone(), mesh.clone());
         Ok(mesh)
     }

@@ -93,13 +93,7 @@ impl Builder<'_> {
         };
         let mesh = match shape.get_ref() {
             TetShape::File(f) => {
-                let name = f.file.get_ref();
-                let path = self.base_dir.join(name);
-                let file = tet_mesh::load(&path).map_err(|e| {
-                    let relative = "check the path; it is relative to the folder of the scene file";
-                    let remedy = if path.exists() { e.remedy() } else { relative };
-                    self.source.error(f.file.span(), format!("mesh file {e}"), remedy)
-                })?;
+                let file = self.files.read(self.source, &f.file, (tet_mesh::load, tet_mesh::load_with))?;
                 let mut mesh = file.mesh;
                 mesh.vertices.iter_mut().for_each(|v| *v *= f.scale);
                 return Ok(Tets { mesh, volume: f.volume, surface: None });

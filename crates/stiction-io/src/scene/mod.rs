@@ -17,6 +17,7 @@ pub use numbers::numbers;
 
 use crate::error::{Error, Result};
 use crate::read;
+use build::Files;
 use overrides::Source;
 use serde::Deserialize;
 use std::path::Path;
@@ -70,6 +71,45 @@ pub fn parse(
     base_dir: &Path,
     overrides: &[(String, String)],
 ) -> Result<LoadedScene> {
+    parse_from(text, source_name, Files::Folder(base_dir), overrides)
+}
+
+/// Reads a scene from a text and its meshes from memory, so that no file is opened: `mesh` gives the bytes of what the scene
+/// names as a file, such as `"ball.obj"`; the ending of the name tells the format. An error of `mesh` is shown at the place in the
+/// scene that names the file.
+///
+/// ```
+/// use stiction_io::{Error, scene};
+///
+/// let text = r#"
+///     [[body]]
+///     name = "wedge"
+///     shape = { mesh = { file = "wedge.obj" } }
+/// "#;
+/// let obj = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n";
+/// let mesh = |name: &str| match name {
+///     "wedge.obj" => Ok(obj.as_bytes().to_vec()),
+///     _ => Err(Error::new(name, "is not at hand", "name a mesh that was given")),
+/// };
+/// let model = scene::parse_with(text, "wedge.toml", &mesh, &[])?.compile()?;
+/// assert_eq!(model.bodies.len(), 1);
+/// # Ok::<(), Error>(())
+/// ```
+pub fn parse_with(
+    text: &str,
+    source_name: &str,
+    mesh: &dyn Fn(&str) -> Result<Vec<u8>>,
+    overrides: &[(String, String)],
+) -> Result<LoadedScene> {
+    parse_from(text, source_name, Files::Given(mesh), overrides)
+}
+
+fn parse_from(
+    text: &str,
+    source_name: &str,
+    files: Files<'_>,
+    overrides: &[(String, String)],
+) -> Result<LoadedScene> {
     let source = Source::new(source_name, text, overrides);
     let items = source.text.bytes().filter(|b| b"=,.[{".contains(b)).count();
     if items > MOST_ITEMS {
@@ -83,7 +123,7 @@ pub fn parse(
     let root = source.document()?;
     let file = file::SceneFile::deserialize(toml::de::Deserializer::from(root))
         .map_err(|e| source.toml_error(&e))?;
-    build::Builder::new(&source, base_dir).build(file)
+    build::Builder::new(&source, files).build(file)
 }
 
 /// JSON Schema of the scene format (draft 2020-12).

@@ -51,6 +51,11 @@ pub struct TetFile {
 
 /// Reads a mesh file; the ending of its name tells the format. Of TetGen's two files either may be named.
 pub fn load(path: &Path) -> Result<TetFile> {
+    load_with(path, &|path| crate::read::bytes(path, MOST_BYTES, "use a coarser mesh"))
+}
+
+/// The same with the bytes from elsewhere.
+pub(crate) fn load_with(path: &Path, read: &dyn Fn(&Path) -> Result<Vec<u8>>) -> Result<TetFile> {
     let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     let name = path.display().to_string();
     match ending.as_str() {
@@ -73,8 +78,4 @@ pub fn load(path: &Path) -> Result<TetFile> {
             "convert the mesh, for example with Gmsh to .msh",
         )),
     }
-}
-
-fn read(path: &Path) -> Result<Vec<u8>> {
-    crate::read::bytes(path, MOST_BYTES, "use a coarser mesh")
 }

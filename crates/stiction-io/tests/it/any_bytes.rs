@@ -7,7 +7,8 @@ use crate::common::tet_files::{self, Order};
 use crate::common::{csr, floats, npz};
 use proptest::prelude::*;
 use std::path::Path;
-use stiction_io::recording::{Frame, Header, Mesh, Reader, SolidInfo, Writer};
+use stiction_io::recording::{Frame, Header, Mesh, Paused, Reader, SolidInfo, Writer};
+use stiction_io::snapshot::{Origin, Snapshot};
 use stiction_io::{gallery, mesh, problem, scene, tet_mesh};
 
 /// Reads a text as a scene, with and without an override.
@@ -176,6 +177,15 @@ fn good_recording() -> Vec<u8> {
     std::fs::read(dir.file("r.stic")).unwrap()
 }
 
+/// A simulation with contacts and a joint, stepped a little, and its origin.
+fn simulated() -> (stiction::Simulation, Origin) {
+    let set = [("time.dt".to_string(), "0.01".to_string())];
+    let loaded = gallery::find("heavy-stack").unwrap().load(&set).unwrap();
+    let mut sim = stiction::Simulation::new(loaded.compile().unwrap(), loaded.settings);
+    (0..3).for_each(|_| assert!(sim.step(loaded.dt).is_ok()));
+    (sim, Origin::of(&loaded))
+}
+
 const STL: &[u8] = b"solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid x\n";
 const OBJ: &[u8] = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1/1 2//2 4/4/4\nf -1 -2 -3 -4\n";
 
@@ -237,6 +247,30 @@ proptest! {
     fn changed_recordings(changes in changes()) {
         read_recording(&apply(&good_recording(), &changes));
     }
+}
+
+#[test]
+fn changed_snapshots() {
+    let (sim, origin) = simulated();
+    let (memory, notes) = (sim.snapshot(), b"notes".to_vec());
+    assert!(!memory.contacts.entries.is_empty());
+    let (inner, model) = (memory.to_bytes(), sim.model());
+    let good = Snapshot { memory, recording: Paused::default(), notes }.to_bytes(origin);
+    let read = |bytes: &[u8]| Snapshot::parse(bytes, "x", origin, model).map_err(|e| shown(&e));
+    assert!(read(&good).is_ok());
+    (0..good.len()).for_each(|n| assert!(read(&good[..n]).is_err(), "{n} of {} bytes", good.len()));
+    let config = ProptestConfig::with_cases(400);
+    proptest!(config, |(changes in changes(), bytes in prop::collection::vec(any::<u8>(), 0..400))| {
+        let bad = apply(&good, &changes);
+        prop_assert_eq!(read(&bad).is_ok(), bad == good);
+        prop_assert!(read(&bytes).is_err());
+        // The checksum lets no change through: the memory within has to be as careful by itself.
+        for bytes in [apply(&inner, &changes), bytes] {
+            if let Ok(memory) = stiction::steppers::Memory::from_bytes(&bytes, model) {
+                prop_assert_eq!(memory.to_bytes(), bytes);
+            }
+        }
+    });
 }
 
 #[test]

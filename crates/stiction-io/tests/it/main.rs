@@ -17,4 +17,5 @@ mod scene_errors;
 mod scene_errors_soft;
 mod scene_files;
 mod slender_files;
+mod snapshot_files;
 mod tet_meshes;

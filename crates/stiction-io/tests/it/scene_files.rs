@@ -363,3 +363,32 @@ fn a_covered_surface_has_the_mass_of_what_it_encloses() {
     assert!(part.mesh.volume() > 1.1 * inside, "the cover is larger");
     assert!((mass - 1200.0 * inside).abs() < 1e-9 * mass, "{mass} kg of {inside} m³");
 }
+
+#[test]
+fn meshes_come_from_memory_by_the_names_that_the_scene_gives_them() {
+    let block = stiction::mesh::shapes::block([1, 1, 1], Vec3::ONE);
+    let [nodes, tets] = crate::common::tet_files::tetgen(&block, 1);
+    let obj = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n".to_vec();
+    let mesh = |name: &str| match name {
+        "meshes/wedge.obj" => Ok(obj.clone()),
+        "cube.node" => Ok(nodes.clone()),
+        "cube.ele" => Ok(tets.clone()),
+        _ => Err(Error::new(name, "is not at hand", "name a mesh that was given")),
+    };
+    let text = r#"
+        [[body]]
+        name = "wedge"
+        shape = { mesh = { file = "meshes/wedge.obj" } }
+        [[soft]]
+        name = "cube"
+        mesh = { file = "cube.ele" }
+        material = { young = 1e5, poisson = 0.3, density = 1200 }
+    "#;
+    let scene = scene::parse_with(text, "s.toml", &mesh, &[]).unwrap().scene;
+    assert_eq!((scene.bodies.len(), scene.solids[0].mesh.tets.len()), (1, block.tets.len()));
+    // What is not given is told at its place, with the remedy of whoever gives meshes; no file is looked for.
+    let e =
+        scene::parse_with(&text.replace("wedge.obj", "Cargo.toml.obj"), "s.toml", &mesh, &[]).unwrap_err();
+    assert_eq!((e.line_column().map(|p| p.0), e.remedy()), (Some(4), "name a mesh that was given"), "{e}");
+    assert!(e.problem().contains("meshes/Cargo.toml.obj: is not at hand"), "{e}");
+}

@@ -39,8 +39,8 @@ pub use rigid::Collider;
 
 use crate::contact::{ContactKey, Friction};
 use crate::coords::Anchor;
+use crate::linalg::parallel::prelude::*;
 use crate::linalg::{Mat3, Vec3};
-use rayon::prelude::*;
 
 /// With fewer vertices than this in all, handing work to other threads costs more than it gains.
 const SHARED_VERTICES: usize = 4000;

@@ -15,9 +15,9 @@ use super::touch::{Scratch, Touch};
 use crate::contact::ContactKey;
 use crate::coords::{Anchor, BodyId, NodeId, Pose, ShapeId};
 use crate::kinematics::{BodyFrame, Kinematics};
+use crate::linalg::parallel::prelude::*;
 use crate::linalg::{Mat3, Vec3};
 use crate::model::{Manifold, Model, ModelShape, Owner};
-use rayon::prelude::*;
 
 /// The margin where the scene gives none, as a share of the smaller shape's size.
 const MARGIN: f64 = 0.02;

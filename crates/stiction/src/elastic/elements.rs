@@ -12,8 +12,8 @@ use super::principal::outer;
 use super::stretch::Tangent;
 use super::tet::{Element, PAIRS, Tet};
 use super::{ElasticError, Fibre, HessianKind};
+use crate::linalg::parallel::prelude::*;
 use crate::linalg::{Mat3, Vec3};
-use rayon::prelude::*;
 
 /// Meshes with fewer tets are done by the calling thread.
 const PARALLEL_TETS: usize = 10_000;

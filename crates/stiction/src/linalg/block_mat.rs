@@ -3,6 +3,7 @@
 //! Both triangles are stored, so a product is one pass over rows (any number of threads gives the same
 //! bits) and the same type serves symmetric and unsymmetric matrices.
 
+use crate::linalg::parallel;
 use std::sync::{Arc, LazyLock};
 
 /// Block rows of a product that one thread takes at least.
@@ -246,7 +247,7 @@ impl BlockMat {
         if rows.len() > SHARED_ROWS {
             let middle = rows.start + rows.len() / 2;
             let (lower, upper) = y.split_at_mut((self.dof[middle] - self.dof[rows.start]) as usize);
-            rayon::join(
+            parallel::join(
                 || self.mul_rows(rows.start..middle, x, lower),
                 || self.mul_rows(middle..rows.end, x, upper),
             );

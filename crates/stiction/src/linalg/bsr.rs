@@ -1,6 +1,7 @@
 //! Symmetric matrix in 3×3 blocks, upper triangle stored: half the memory traffic of a full one.
 
-use rayon::prelude::*;
+use crate::linalg::parallel;
+use crate::linalg::parallel::prelude::*;
 
 /// A symmetric matrix of 3×3 blocks. Vectors are flat, three numbers per block row.
 #[derive(Clone, Debug, Default)]
@@ -121,7 +122,7 @@ impl SymBsr {
     /// ones is found first, and each row sums all that it gets in the same order.
     pub fn mul_parallel(&self, x: &[f64], y: &mut [f64], gives: &mut Gives) {
         let Cut { first, crossing, start } = &self.cut;
-        if first.is_empty() || rayon::current_num_threads() < 2 {
+        if first.is_empty() || parallel::current_num_threads() < 2 {
             self.mul(x, y);
             return;
         }

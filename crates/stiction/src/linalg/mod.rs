@@ -12,6 +12,7 @@ mod general_lu;
 pub mod krylov;
 pub(crate) mod lanes;
 pub mod near_symmetric;
+pub(crate) mod parallel;
 pub mod real;
 mod rng;
 pub mod rotation;

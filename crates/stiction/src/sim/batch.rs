@@ -4,10 +4,11 @@ use super::{Readout, Simulation};
 use crate::coords::State;
 use crate::error::{SceneError, StepError};
 use crate::kinematics::{Frames, Kinematics};
+use crate::linalg::parallel;
+use crate::linalg::parallel::prelude::*;
 use crate::methods::SimSettings;
 use crate::model::{Controls, Model, Param};
 use crate::steppers::{Memory, StepOutput};
-use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Worlds of one model. A world is its [`Memory`], its numbers and the record of its last step; the buffers of steppers belong to a few
@@ -102,7 +103,7 @@ impl Batch {
     /// One step of `h` seconds in every world that has no error. A world whose step cannot be taken keeps its error, and
     /// stands still until it is [reset](Batch::reset) or gets another state.
     pub fn step(&mut self, h: f64) {
-        let threads = rayon::current_num_threads().min(self.worlds.len()).max(1);
+        let threads = parallel::current_num_threads().min(self.worlds.len()).max(1);
         while self.workers.len() < threads {
             self.workers.push(Simulation::new(Arc::clone(&self.model), self.settings));
         }

@@ -1,11 +1,13 @@
 //! Ways to take a step, what they remember, and the record that each of them fills.
 
+mod bytes;
 mod memory;
 mod output;
 pub mod penalty;
 pub(crate) mod report;
 pub mod velocity;
 
+pub use bytes::MemoryError;
 pub use memory::{History, Memory};
 pub use output::{Acts, StepOutput};
 pub use report::{Energy, StageTimes, StepReport};

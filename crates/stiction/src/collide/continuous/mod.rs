@@ -31,10 +31,10 @@ use super::{Collider, Contact, SHARED_VERTICES, for_each_with};
 use crate::coords::SoftId;
 use crate::kinematics::{Kinematics, Placement};
 use crate::linalg::Vec3;
+use crate::linalg::parallel::prelude::*;
 use crate::model::{Model, Owner};
 use hits::Job;
 use patch::Patch;
-use rayon::prelude::*;
 
 /// Surfaces are kept this share of the smaller size apart, thicknesses not counted: below, a contact is an impact.
 const SEPARATION: f64 = 2e-4;

@@ -50,19 +50,19 @@ impl Moments {
     }
 }
 
-/// Minimises Φ from its value and gradient.
-pub fn adam(
+/// Minimises Φ from its value and gradient; without them (`None`) it stops.
+pub fn adam<R: Into<Option<(f64, Vec<f64>)>>>(
     start: &[f64],
     bounds: &Bounds,
     settings: &AdamSettings,
-    mut f: impl FnMut(&[f64]) -> (f64, Vec<f64>),
+    mut f: impl FnMut(&[f64]) -> R,
 ) -> Minimum {
     let mut x = start.to_vec();
     bounds.clamp(&mut x);
     let mut record = Record::new(&x);
     let mut moments = Moments::default();
     while record.best.evaluations < settings.evaluations {
-        let (value, g) = f(&x);
+        let Some((value, g)) = f(&x).into() else { return record.end(End::Stopped) };
         record.see(&x, if value.is_finite() { value } else { f64::INFINITY });
         if value <= settings.goal {
             return record.end(End::Goal);

@@ -20,13 +20,13 @@ impl Default for CmaSettings {
     }
 }
 
-/// Minimises Φ from values alone; `spread` is the first deviation of each parameter.
-pub fn cma_es(
+/// Minimises Φ from values alone; without one (`None`) it stops. `spread` is the first deviation of each parameter.
+pub fn cma_es<R: Into<Option<f64>>>(
     start: &[f64],
     spread: &[f64],
     bounds: &Bounds,
     settings: &CmaSettings,
-    mut f: impl FnMut(&[f64]) -> f64,
+    mut f: impl FnMut(&[f64]) -> R,
 ) -> Minimum {
     let n = start.len();
     let nf = n as f64;
@@ -67,7 +67,7 @@ pub fn cma_es(
             let y: Vec<f64> = (0..n).map(|i| (0..=i).map(|k| l[i * n + k] * z[k]).sum()).collect();
             let at: Vec<f64> = (0..n).map(|i| mean[i] + sigma * y[i]).collect();
             let x = place(&at);
-            let value = f(&x);
+            let Some(value) = f(&x).into() else { return record.end(End::Stopped) };
             let value = if value.is_finite() { value } else { f64::INFINITY };
             record.see(&x, value);
             if value <= settings.goal {

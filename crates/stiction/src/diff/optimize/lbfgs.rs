@@ -27,17 +27,18 @@ const ENOUGH: f64 = 1e-4;
 const STEEP: f64 = 0.9;
 
 /// Minimises Φ from its value and gradient; a step is shortened until Φ falls (Armijo), and lengthened where the slope asks for it.
-pub fn lbfgs(
+/// Without value and gradient (`None`) it stops.
+pub fn lbfgs<R: Into<Option<(f64, Vec<f64>)>>>(
     start: &[f64],
     bounds: &Bounds,
     settings: &LbfgsSettings,
-    mut f: impl FnMut(&[f64]) -> (f64, Vec<f64>),
+    mut f: impl FnMut(&[f64]) -> R,
 ) -> Minimum {
     let n = start.len();
     let mut x = start.to_vec();
     bounds.clamp(&mut x);
     let mut record = Record::new(&x);
-    let (mut value, mut g) = f(&x);
+    let Some((mut value, mut g)) = f(&x).into() else { return record.end(End::Stopped) };
     record.see(&x, value);
     if !value.is_finite() || g.iter().any(|g| !g.is_finite()) {
         return record.end(End::NotFinite);
@@ -103,7 +104,7 @@ pub fn lbfgs(
             }
             let mut trial: Vec<f64> = (0..n).map(|i| x[i] + length * d[i]).collect();
             bounds.clamp(&mut trial);
-            let (v, h) = f(&trial);
+            let Some((v, h)) = f(&trial).into() else { return record.end(End::Stopped) };
             record.see(&trial, if v.is_finite() { v } else { f64::INFINITY });
             let falls = v.is_finite()
                 && h.iter().all(|h| h.is_finite())

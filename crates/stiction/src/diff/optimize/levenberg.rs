@@ -22,18 +22,20 @@ impl Default for LevenbergSettings {
 
 /// Minimises ½ Σ r² from residuals and their rows dr/dp. Also returns the deviation of each parameter, √(σ² (JᵀJ)⁻¹ᵢᵢ), as
 /// scattered residuals at the minimum allow it; infinite where residuals do not determine it.
-pub fn levenberg_marquardt(
+/// Without residuals and rows (`None`) it stops.
+pub fn levenberg_marquardt<R: Into<Option<(Vec<f64>, Vec<Vec<f64>>)>>>(
     start: &[f64],
     bounds: &Bounds,
     settings: &LevenbergSettings,
-    mut f: impl FnMut(&[f64]) -> (Vec<f64>, Vec<Vec<f64>>),
+    mut f: impl FnMut(&[f64]) -> R,
 ) -> (Minimum, Vec<f64>) {
     let n = start.len();
     let mut x = start.to_vec();
     bounds.clamp(&mut x);
     let mut record = Record::new(&x);
     let half = |r: &[f64]| 0.5 * dot(r, r);
-    let (mut r, mut rows) = f(&x);
+    let unknown = vec![f64::INFINITY; n];
+    let Some((mut r, mut rows)) = f(&x).into() else { return (record.end(End::Stopped), unknown) };
     let mut value = half(&r);
     record.see(&x, value);
     let normal = |r: &[f64], rows: &[Vec<f64>]| {
@@ -60,10 +62,10 @@ pub fn levenberg_marquardt(
         (0..n).map(|i| (sigma2 * inv[i * n + i]).abs().sqrt() / size[i]).collect()
     };
     if !value.is_finite() {
-        return (record.end(End::NotFinite), vec![f64::INFINITY; n]);
+        return (record.end(End::NotFinite), unknown);
     }
     if rows.iter().flatten().all(|d| *d == 0.0) {
-        return (record.end(End::NoSensitivity), vec![f64::INFINITY; n]);
+        return (record.end(End::NoSensitivity), unknown);
     }
     let mut trust = 1e-3;
     let end = loop {
@@ -103,7 +105,7 @@ pub fn levenberg_marquardt(
             trial[i] -= step / size[i];
         }
         bounds.clamp(&mut trial);
-        let (next, next_rows) = f(&trial);
+        let Some((next, next_rows)) = f(&trial).into() else { break End::Stopped };
         let v = half(&next);
         record.see(&trial, if v.is_finite() { v } else { f64::INFINITY });
         if v < value {

@@ -1,7 +1,7 @@
 //! Minimisation of Φ(p): with gradients (L-BFGS, Adam), with sensitivities (Levenberg–Marquardt), without (CMA-ES).
 //!
 //! All keep the best point seen, obey bounds, count evaluations and say why they ended; a Φ that is not a number counts as
-//! infinitely bad and never becomes the best.
+//! infinitely bad and never becomes the best. Whoever evaluates Φ may stop a search by answering `None`.
 
 mod adam;
 mod cma;
@@ -28,6 +28,8 @@ pub enum End {
     Budget,
     /// Φ was no number at the start.
     NotFinite,
+    /// Whoever evaluates Φ asked for the end.
+    Stopped,
 }
 
 impl End {
@@ -43,6 +45,7 @@ impl End {
             }
             End::Budget => "out of evaluations; allow more, or resume from the best point",
             End::NotFinite => "the objective is no number at the start; choose another start",
+            End::Stopped => "stopped before its end; resume from the best point",
         }
     }
 }
@@ -186,5 +189,46 @@ mod tests {
         }
         let flat = |_: &[f64]| (1.0, vec![0.0]);
         assert_eq!(lbfgs(&[0.0], &Bounds::none(1), &LbfgsSettings::default(), flat).end, End::NoSensitivity);
+    }
+
+    #[test]
+    fn a_search_that_is_stopped_keeps_its_best_point() {
+        let (none, start) = (Bounds::none(2), [-1.2, 1.0]);
+        // Answers so many times.
+        let answers = |most: usize| {
+            let mut left = most;
+            move |x: &[f64]| {
+                let (value, slope) = rosenbrock(x);
+                left.checked_sub(1).map(|rest| {
+                    left = rest;
+                    (value, slope)
+                })
+            }
+        };
+        for most in [0, 1, 7] {
+            let mut value = answers(most);
+            let mut rows = answers(most);
+            let found = [
+                lbfgs(&start, &none, &LbfgsSettings::default(), answers(most)),
+                adam(&start, &none, &AdamSettings::default(), answers(most)),
+                cma_es(&start, &[0.5, 0.5], &none, &CmaSettings::default(), |x| value(x).map(|a| a.0)),
+                levenberg_marquardt(&start, &none, &LevenbergSettings::default(), |x| {
+                    // One residual, so that Φ is the same.
+                    rows(x).map(|(v, g)| {
+                        let r = (2.0 * v).sqrt();
+                        (vec![r], vec![g.iter().map(|g| g / r).collect()])
+                    })
+                })
+                .0,
+            ];
+            for m in found {
+                assert!(m.end == End::Stopped && m.evaluations == most, "{m:?}");
+                let value = rosenbrock(&m.x).0;
+                assert!(
+                    if most == 0 { m.x == start } else { (m.value - value).abs() <= 1e-12 * value },
+                    "{m:?}"
+                );
+            }
+        }
     }
 }

@@ -38,9 +38,10 @@ use crate::contact::delassus::path::Path;
 use crate::contact::islands::Islands;
 use crate::contact::{ContactProblem, LocalProblem, Solution};
 use crate::linalg::Vec3;
+use crate::linalg::parallel;
+use crate::linalg::parallel::prelude::*;
 use chain::{Buffers, Chain};
 use patch::Patch;
-use rayon::prelude::*;
 
 /// Settings of the chain; the defaults are those that were measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -295,7 +296,7 @@ impl Exact {
             };
         };
         let lanes = &mut self.lanes[..n];
-        if trace.wants() || n < 2 || p.contacts() < PARALLEL_CONTACTS || rayon::current_num_threads() < 2 {
+        if trace.wants() || n < 2 || p.contacts() < PARALLEL_CONTACTS || parallel::current_num_threads() < 2 {
             for (i, lane) in lanes.iter_mut().enumerate().filter(|(i, _)| wanted[*i]) {
                 solve(i, lane, trace);
             }

@@ -301,9 +301,7 @@ impl SoftSolver {
             });
             self.now.u[c] = u;
         }
-        let report = self.run(scale, trace);
-        self.preconditioner.learn(report.iterations);
-        report
+        self.run(scale, trace)
     }
 
     /// Newton, and where it does not get there the fixed point and Newton again.

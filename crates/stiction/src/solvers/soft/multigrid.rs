@@ -1,6 +1,7 @@
 //! The lattice multigrid: one forward sweep down, one backward sweep up, dense on the coarsest level.
 //!
-//! Coarse matrices are made from A without contacts and may be some steps old; contacts enter them as a penalty
+//! Coarse matrices are made from A without contacts, anew for every problem: what they hold of earlier ones would make the
+//! answer depend on the past. A problem whose guess is its answer makes none. Contacts enter them as a penalty
 //! `κ diag(A_s)` on the directions in which a slave is bound, or the mean of the nodes that carry the contact together,
 //! through the trilinear weights. Where the slave follows a rigid body the penalty ties lattice and body, and the bodies
 //! are solved with the coarsest level.
@@ -24,8 +25,6 @@ const SWEEPS: usize = 4;
 const SHIFT: f64 = 1e-5;
 /// Coarse matrices learn the contacts anew where more than one in so many has changed.
 const FEW: usize = 100;
-/// New coarse matrices cost about as much as this many products.
-const REBUILD: f64 = 25.0;
 
 /// Most nodes that carry a contact together: those of a face.
 const MOST_NODES: usize = 3;
@@ -60,11 +59,10 @@ pub(super) struct Multigrid {
     levels: Vec<Level>,
     /// Version of the island's pattern that the lattices were made for.
     version: usize,
+    /// The coarse matrices are those of the present problem.
     fresh: bool,
-    best: usize,
-    excess: f64,
     bound: Vec<Bound>,
-    /// How each node was bound when coarse matrices last learnt the contacts, and is now.
+    /// How each node was bound when coarse matrices last learnt the contacts of this problem, and is now.
     known: Vec<Mode>,
     now: Vec<Mode>,
     /// Where places of two nodes begin in `places`.
@@ -88,36 +86,29 @@ impl Multigrid {
         self.version = 0;
     }
 
-    /// A new problem: makes the lattices where the pattern is new, and new coarse matrices where they pay.
+    /// A new problem: makes the lattices where the pattern is new.
     pub fn load(&mut self, island: &Island, places: &[Vec3]) {
         if self.version != island.version {
             self.version = island.version;
             self.levels = lattice::build(island, places);
             self.places_of.clear();
             self.places.clear();
-            self.fresh = false;
         }
+        self.fresh = false;
+        self.body_r.resize(2 * island.bodies, [0.0; 4]);
+    }
+
+    /// Makes the coarse matrices of the present problem, once; A must be free of contacts.
+    pub fn refresh(&mut self, island: &Island) {
         if !self.fresh {
             lattice::refresh(&mut self.levels, island);
             self.known.clear();
             self.fresh = true;
-            self.best = usize::MAX;
-            self.excess = 0.0;
-        }
-        self.body_r.resize(2 * island.bodies, [0.0; 4]);
-    }
-
-    /// Told how many products a solve took: coarse matrices are renewed when the excess has cost as much.
-    pub fn learn(&mut self, products: usize) {
-        self.best = self.best.min(products);
-        self.excess += (products - self.best) as f64;
-        if self.excess > REBUILD {
-            self.fresh = false;
         }
     }
 
-    /// Puts the contacts into the coarse matrices and factors the coarsest. Where hardly any has changed since the last time,
-    /// perhaps in a step before, they stay as they are.
+    /// Puts the contacts into the coarse matrices and factors the coarsest. Where hardly any has changed since the last time in this
+    /// solve, they stay as they are.
     pub fn mask(&mut self, island: &Island, modes: &Modes, bodies: &Bodies) {
         self.now.clear();
         self.now.resize(island.nodes, Mode::Open);

@@ -54,13 +54,6 @@ impl Preconditioner {
         }
     }
 
-    /// Told how many products a solve took.
-    pub fn learn(&mut self, products: usize) {
-        if !self.multigrid.is_empty() {
-            self.multigrid.learn(products);
-        }
-    }
-
     /// Lets coarse levels know the modes of the last [`patch`](Preconditioner::patch).
     pub fn mask_lattices(&mut self, island: &Island, modes: &Modes) {
         if !self.multigrid.is_empty() {
@@ -72,6 +65,9 @@ impl Preconditioner {
     pub fn patch(&mut self, island: &mut Island, modes: &Modes) {
         for (e, block) in self.patched.drain(..).rev() {
             *island.low.block_mut(e as usize) = block;
+        }
+        if !self.multigrid.is_empty() {
+            self.multigrid.refresh(island);
         }
         for &i in &self.changed {
             island.low.invert_diagonal(i as usize);

@@ -2,6 +2,7 @@
 
 use super::bdf::Phase;
 use super::{Settings, System};
+use crate::clock::Clock;
 use crate::error::StepError;
 use crate::kinematics::{Frames, Kinematics};
 use crate::model::{Model, World};
@@ -9,7 +10,6 @@ use crate::solvers::{Trace, TraceRecord};
 use crate::steppers::velocity::count_turns;
 use crate::steppers::{Acts, Memory, StageTimes, StepOutput, StepReport, Stepper};
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Whose past a memory holds.
 const KIND: &str = "penalty";
@@ -79,13 +79,13 @@ impl Stepper for PenaltyStepper {
         self.recall(model, memory, h);
         let Some(system) = &mut self.system else { return Ok(()) };
         system.command(world.controls);
-        let start = Instant::now();
+        let clock = Clock::start();
         let newton = system.step(&self.phase, memory.step as usize, &mut self.next)?;
         for (i, residual) in newton.history.iter().enumerate() {
             let residual = residual / newton.target;
             trace.record(TraceRecord { stage: "newton", iteration: i, factorizations: i, residual });
         }
-        let solve = start.elapsed().as_secs_f64();
+        let solve = clock.seconds();
         self.remember(memory, h);
         frames.update(model, &memory.state);
         let kin = Kinematics::new(model, &memory.state, frames);
@@ -96,7 +96,7 @@ impl Stepper for PenaltyStepper {
         system.read_joints(&mut out.joints);
         let joint_error = system.joint_error();
         count_turns(kin, &mut memory.joints);
-        let measure = start.elapsed().as_secs_f64() - solve;
+        let measure = clock.seconds() - solve;
         out.report = StepReport {
             t: kin.state.t,
             contacts: out.contacts.len(),

@@ -24,6 +24,7 @@ pub use refine::{Refine, Solved, Verdict};
 pub use sleep::{Sleep, SleepMemory};
 
 use super::{Acts, Memory, StepOutput, StepReport, Stepper};
+use crate::clock::Clock;
 use crate::collide::{Collider, Contact};
 use crate::contact::residual::Yardstick;
 use crate::contact::warm::{Carried, Matching, WarmCache};
@@ -43,7 +44,6 @@ use recovery::{Recovery, SLOP};
 use rows::{add_terms, driven_velocity, normal_bias};
 use sleep::Sleeper;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// How to step, whatever solves the contact problems.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -226,7 +226,7 @@ impl VelocityStepper {
         let kin = now.kinematics(model);
         let state = kin.state;
         let report = &mut out.report;
-        let mut clock = Clock(Instant::now());
+        let mut clock = Clock::start();
 
         if let Some(s) = &mut self.sleeper {
             s.wake_pulled(self.controls.forces(model), state.t, h, &mut self.warm);
@@ -602,16 +602,4 @@ pub(crate) fn check_finite(model: &Model, state: &State) -> Result<(), StepError
         }
     }
     Ok(())
-}
-
-struct Clock(Instant);
-
-impl Clock {
-    /// Seconds since the last lap.
-    fn lap(&mut self) -> f64 {
-        let now = Instant::now();
-        let s = (now - self.0).as_secs_f64();
-        self.0 = now;
-        s
-    }
 }

@@ -32,11 +32,11 @@ const AWAKE: u32 = u32::MAX;
 #[derive(Debug, Default, PartialEq)]
 pub struct SleepMemory {
     /// For each body, the lowest of those that fell asleep with it.
-    group: Vec<u32>,
+    pub(in crate::steppers) group: Vec<u32>,
     /// For each body, for how long it has been slow [s].
-    still: Vec<f64>,
+    pub(in crate::steppers) still: Vec<f64>,
     /// Contacts of sleeping bodies with the force on side a [N], sorted by key.
-    frozen: Vec<(Contact, Vec3)>,
+    pub(in crate::steppers) frozen: Vec<(Contact, Vec3)>,
 }
 
 impl Clone for SleepMemory {

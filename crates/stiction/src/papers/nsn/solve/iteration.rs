@@ -5,6 +5,7 @@ use super::linear::LinearSolver;
 use super::schur::Schur;
 use super::settings::{Breakdown, NewtonSettings, StepRule};
 use super::stiffness::{Stiffness, SystemForm};
+use crate::clock::Clock;
 use crate::linalg::Real;
 use crate::linalg::real::add_scaled;
 
@@ -130,9 +131,9 @@ impl<T: Real> Newton<T> {
         let mut before = f64::INFINITY;
         let mut shortened = 0;
         loop {
-            let clock = std::time::Instant::now();
+            let clock = Clock::start();
             eq.linearize(x, &mut self.system);
-            let assembled = clock.elapsed().as_secs_f64();
+            let assembled = clock.seconds();
             did.error = eq.error(x, &self.system);
             let merit = self.system.residual_norm();
             watch(&Look {
@@ -156,7 +157,7 @@ impl<T: Real> Newton<T> {
             }
             shortened = 0;
             // Judging is no part of the method; the last iterate is linearised for that alone.
-            let looked = clock.elapsed().as_secs_f64();
+            let looked = clock.seconds();
             did.judging += looked - assembled;
             if did.error < 0.9 * least {
                 (least, since) = (did.error, did.iterations);
@@ -169,7 +170,7 @@ impl<T: Real> Newton<T> {
                 return did;
             }
             // [D J H⁻¹ Jᵀ D + C] Δλ = D J H⁻¹ g − h                          (59)
-            let clock = std::time::Instant::now();
+            let clock = Clock::start();
             let s = &mut self.system;
             let direct = settings.linear.method.is_direct();
             let whole = direct || settings.linear.preconditioner.needs_matrix();
@@ -223,7 +224,7 @@ impl<T: Real> Newton<T> {
             did.factorizations += usize::from(direct);
             did.iterations += 1;
             if solved.broken {
-                did.solving += clock.elapsed().as_secs_f64();
+                did.solving += clock.seconds();
                 did.broken = true;
                 return did;
             }
@@ -231,7 +232,7 @@ impl<T: Real> Newton<T> {
             if !stiff && s.coupling.is_empty() {
                 s.velocity_step(&self.dl, &mut self.du);
             }
-            did.solving += clock.elapsed().as_secs_f64();
+            did.solving += clock.seconds();
             // λ += t Δλ, u += t Δu                                           (61), (62)
             self.from.clone_from(x);
             share = match settings.step {

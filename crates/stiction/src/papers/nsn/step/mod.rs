@@ -30,6 +30,7 @@ use super::solve::{
     Equations, Fallback, Finish, FrictionRows, Iterate, LinearMethod, LinearSettings, Look, Loop,
     NcpFunction, Newton, NewtonSettings, PreconditionerKind, Regularization, Start, StepRule, SystemForm,
 };
+use crate::clock::Clock;
 use crate::collide::{Collider, Contact};
 use crate::contact::Residuals;
 use crate::contact::warm::{Carried, Matching, WarmCache};
@@ -249,10 +250,10 @@ impl NonlinearStepper {
         let now = &mut self.now;
         now.state.clone_from(state);
         now.update(model);
-        let clock = std::time::Instant::now();
+        let clock = Clock::start();
         let kin = now.kinematics(model);
         self.collider.detect(kin, h, &mut self.contacts);
-        let collided = clock.elapsed().as_secs_f64();
+        let collided = clock.seconds();
 
         if self.settings.newton.start == Start::Warm {
             let reach = |s: ShapeId| model.shapes[s.index()].scale;
@@ -265,12 +266,12 @@ impl NonlinearStepper {
         }
         self.motion.begin(kin, &self.contacts, h, &mut self.newton.system);
         let (did, x) = self.solve(model);
-        let clock_end = std::time::Instant::now();
+        let clock_end = Clock::start();
         let penetration = self.motion.finish(model, &mut self.now, &x);
         let residuals = self.motion.measure(&x, &self.newton.system, penetration);
         let borne_out = self.motion.data_scales(model).bear_out(&residuals, true);
         self.motion.reactions(model, &x, &self.newton.system, &mut self.reactions);
-        let judging = did.judging + clock_end.elapsed().as_secs_f64();
+        let judging = did.judging + clock_end.seconds();
         self.x = x;
 
         self.forces.clear();
@@ -282,7 +283,7 @@ impl NonlinearStepper {
         }
         state.clone_from(&self.now.state);
         crate::steppers::velocity::check_finite(model, state)?;
-        let all = clock.elapsed().as_secs_f64();
+        let all = clock.seconds();
         self.report = NonlinearReport {
             contacts: self.contacts.len(),
             rows: self.motion.bilateral_rows(),
@@ -334,13 +335,13 @@ impl NonlinearStepper {
             }
         }
         // The system is that of the answer again.
-        let clock = std::time::Instant::now();
+        let clock = Clock::start();
         let mut x = std::mem::take(&mut self.motion.first);
         let (error, best) = self.motion.islands.best();
         x.clone_from(best);
         did.error = error;
         self.motion.equations(model).linearize(&x, &mut self.newton.system);
-        did.judging += clock.elapsed().as_secs_f64();
+        did.judging += clock.seconds();
         (did, x)
     }
 
