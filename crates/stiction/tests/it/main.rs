@@ -21,6 +21,7 @@ mod elastic_ladder;
 mod elastic_rows;
 mod elliptic_cone;
 mod elliptic_ode;
+mod every_impact;
 mod exact_problems;
 mod fast_bodies;
 mod filled_bin;
