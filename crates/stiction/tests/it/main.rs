@@ -85,4 +85,5 @@ mod thread_count;
 mod time_of_impact;
 mod tunnelling;
 mod verdict;
+mod verdict_blocks;
 mod yardstick;
