@@ -47,6 +47,7 @@ mod joint_pendulum;
 mod joint_statics;
 mod kinematic;
 mod mesh_shapes;
+mod met_on_the_way;
 mod midpoint;
 mod names;
 mod newton;
