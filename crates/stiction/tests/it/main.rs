@@ -1,6 +1,7 @@
 //! Tests of the core through its public face. One program: it is linked once.
 
 mod batch;
+mod bounded_work;
 mod brute_force;
 mod cloth_statics;
 mod collide_contracts;

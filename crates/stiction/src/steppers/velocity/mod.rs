@@ -226,6 +226,7 @@ impl VelocityStepper {
         let state = kin.state;
         let report = &mut out.report;
         let mut clock = Clock(Instant::now());
+        self.solver.start_step();
 
         if let Some(s) = &mut self.sleeper {
             s.wake_pulled(self.controls.forces(model), state.t, h, &mut self.warm);
@@ -548,6 +549,7 @@ fn merge(one: SolveReport, next: SolveReport) -> SolveReport {
     SolveReport {
         iterations: one.iterations + next.iterations,
         factorizations: one.factorizations + next.factorizations,
+        work: one.work + next.work,
         ..next
     }
 }
