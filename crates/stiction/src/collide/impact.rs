@@ -28,10 +28,15 @@ pub(super) struct Moving<'a> {
 }
 
 impl Moving<'_> {
+    /// Frame of the body after `s` seconds.
+    pub fn frame_at(&self, s: f64) -> Pose {
+        let turned = rotation::exp(self.w * s) * self.frame.rotation;
+        Pose::from_parts(self.frame.translation + self.v * s, turned)
+    }
+
     /// Pose of the shape after `s` seconds.
     pub fn at(&self, s: f64) -> Pose {
-        let turned = rotation::exp(self.w * s) * self.frame.rotation;
-        Pose::from_parts(self.frame.translation + self.v * s, turned) * *self.local
+        self.frame_at(s) * *self.local
     }
 }
 

@@ -38,9 +38,18 @@ pub use overlap::{Overlap, overlaps};
 pub use rigid::Collider;
 
 use crate::contact::{ContactKey, Friction};
-use crate::coords::Anchor;
+use crate::coords::{Anchor, Pose};
 use crate::linalg::parallel::prelude::*;
 use crate::linalg::{Mat3, Vec3};
+
+/// Where both sides of a contact are when they meet on the way of a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Meeting {
+    /// From the centres of mass to where they touch [m], world axes; zero for sides without columns.
+    pub arms: [Vec3; 2],
+    /// Frames of the owners of both shapes, at the centre of mass of a body.
+    pub poses: [Pose; 2],
+}
 
 /// With fewer vertices than this in all, handing work to other threads costs more than it gains.
 const SHARED_VERTICES: usize = 4000;

@@ -3,7 +3,7 @@
 use super::impact::{Moving, closing_speed, time_of_impact};
 use super::rigid::{SAME_PLACE, Worker, finite, merge, name, owner_index, thickness};
 use super::touch::Touch;
-use super::{Collider, Contact};
+use super::{Collider, Contact, Meeting};
 use crate::contact::ContactKey;
 use crate::coords::{Pose, ShapeId};
 use crate::kinematics::Kinematics;
@@ -35,9 +35,8 @@ impl Collider {
         self.workers[0] = worker;
     }
 
-    /// Contacts of the last search that were found on the way of fast shapes, by key, with the lever arms of both
-    /// sides where they meet.
-    pub fn met(&self) -> &[(ContactKey, [Vec3; 2])] {
+    /// Contacts of the last search that were found on the way of fast shapes, by key, and where both sides meet.
+    pub fn met(&self) -> &[(ContactKey, Meeting)] {
         &self.met
     }
 
@@ -102,8 +101,9 @@ impl Collider {
         let found = !scratch.touches.is_empty();
         let fresh = worker.contacts.len();
         self.push(model, (a, &pose_a), (b, &pose_b), worker);
+        let poses = [one.frame_at(s), two.frame_at(s)];
         for (t, c) in worker.scratch.touches.iter().zip(&worker.contacts[fresh..]) {
-            worker.met.push((c.key, arms(t)));
+            worker.met.push((c.key, Meeting { arms: arms(t), poses }));
         }
         found
     }

@@ -3,7 +3,6 @@
 //! Nothing is remembered from one call to the next but buffers and lists of what may be near, which are asked again, so the
 //! same state gives the same contacts, bit for bit, whatever was detected before and on however many threads.
 
-use super::Contact;
 use super::broad::Bounds;
 use super::loose::Loose;
 use super::manifold::{Outline, reduce};
@@ -12,6 +11,7 @@ use super::narrow::{Order, touches};
 use super::solid::{Solid, feature};
 use super::surface::Surfaces;
 use super::touch::{Scratch, Touch};
+use super::{Contact, Meeting};
 use crate::contact::ContactKey;
 use crate::coords::{Anchor, BodyId, NodeId, Pose, ShapeId};
 use crate::kinematics::{BodyFrame, Kinematics};
@@ -50,8 +50,8 @@ pub struct Collider {
     pub(super) pairs: Vec<(u32, u32)>,
     pub(super) workers: Vec<Worker>,
     surfaces: Surfaces,
-    /// Contacts that were found on the way: their lever arms there, sorted by key.
-    pub(super) met: Vec<(ContactKey, [Vec3; 2])>,
+    /// Contacts that were found on the way, and where; sorted by key.
+    pub(super) met: Vec<(ContactKey, Meeting)>,
     /// Bodies that sleep; nobody where it is empty.
     asleep: Vec<bool>,
     /// Owners one of whom a pair must have; any where it is empty.
@@ -74,7 +74,7 @@ pub(super) struct Worker {
     pub scratch: Scratch,
     outline: Outline,
     pub contacts: Vec<Contact>,
-    pub met: Vec<(ContactKey, [Vec3; 2])>,
+    pub met: Vec<(ContactKey, Meeting)>,
 }
 
 impl Collider {

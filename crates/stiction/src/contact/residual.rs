@@ -105,11 +105,13 @@ fn worse(a: f64, b: f64) -> f64 {
 pub struct DataScales {
     /// The fastest contact, or row that its bounds stop, before any contact acts; at least g h [m/s].
     pub speed: f64,
-    /// Momentum of the data and of all mass at that speed, in the norm of the momentum residual [√kg·m/s].
+    /// Momentum of the data and of all mass at that speed, in the norm of the momentum residual [√kg·m/s]. An answer to a contact
+    /// problem is compared block by block as well ([`Yardstick::bears_out`]).
     pub momentum: f64,
 }
 
-/// Natural map and momentum residual of a solved answer are below this share of the data, whatever its solver stopped on.
+/// Natural map and momentum residual of a solved answer, those of each block included, are below this share of the data,
+/// whatever its solver stopped on.
 const SOLVED: f64 = 1e-2;
 
 impl DataScales {
@@ -128,6 +130,10 @@ pub struct Yardstick {
     r: Vec<f64>,
     f: Vec<f64>,
     block: Vec<f64>,
+    /// Momentum residual of each block of the answer that was measured last, in the norm of A_ii⁻¹ [√kg·m/s].
+    own: Vec<f64>,
+    /// The same norm of each block of b.
+    data: Vec<f64>,
 }
 
 /// Contacts that slip slower than this share of the problem's velocity scale have no measurable direction.
@@ -161,16 +167,32 @@ impl Yardstick {
         res
     }
 
-    /// True unless the residuals `r` of an answer to `p` contradict that it is solved; `smooth` are velocities before any
-    /// contact acts, as far as they are known. The free velocity itself is found only where cheaper scales do not settle it.
+    /// True unless the residuals `r` of an answer to `p`, the one measured last, contradict that it is solved; `smooth` are
+    /// velocities before any contact acts, as far as they are known. The free velocity itself is found only where cheaper
+    /// scales do not settle it. Each block has its own momentum to keep: what a light one misses is little beside a heavy one.
     pub fn bears_out(&mut self, p: &ContactProblem, r: &Residuals, smooth: &[f64], coulomb: bool) -> bool {
         if !r.are_finite() {
             return false;
         }
         let floor = DataScales { speed: p.velocity_scale, momentum: mass(p).sqrt() * p.velocity_scale };
-        floor.bear_out(r, coulomb)
-            || self.data_scales(p, smooth).bear_out(r, coulomb)
-            || self.free_scales(p).bear_out(r, coulomb)
+        self.data.clear();
+        self.data.resize(p.a.block_rows(), 0.0);
+        if floor.bear_out(r, coulomb) && self.blocks_bear_out(p, floor.speed) {
+            return true;
+        }
+        let scales = self.data_scales(p, smooth);
+        if scales.bear_out(r, coulomb) && self.blocks_bear_out(p, scales.speed) {
+            return true;
+        }
+        let scales = self.free_scales(p);
+        scales.bear_out(r, coulomb) && self.blocks_bear_out(p, scales.speed)
+    }
+
+    /// [`DataScales::bear_out`] for the momentum of each block.
+    fn blocks_bear_out(&self, p: &ContactProblem, speed: f64) -> bool {
+        let of_block =
+            |(i, (r, b)): (usize, (&f64, &f64))| *r <= SOLVED * (b + block_mass(p, i).sqrt() * speed);
+        self.own.iter().zip(&self.data).enumerate().all(of_block)
     }
 
     /// What residuals on `p` are compared with, by its free velocity v = A⁻¹ b.
@@ -198,7 +220,10 @@ impl Yardstick {
         self.r.resize(p.dofs(), 0.0);
         self.f.clear();
         self.f.extend_from_slice(&p.b);
-        DataScales { speed, momentum: self.inverse_norm(p) + mass(p).sqrt() * speed }
+        let mut data = std::mem::take(&mut self.data);
+        let momentum = self.inverse_norm(p, &mut data) + mass(p).sqrt() * speed;
+        self.data = data;
+        DataScales { speed, momentum }
     }
 
     fn momentum(&mut self, p: &ContactProblem, x: &Solution) -> f64 {
@@ -207,12 +232,16 @@ impl Yardstick {
         self.f.extend_from_slice(&p.b);
         p.j.mul_t_add(&x.lambda, &mut self.f);
         p.a.mul(&x.v, &mut self.r);
-        self.inverse_norm(p)
+        let mut own = std::mem::take(&mut self.own);
+        let momentum = self.inverse_norm(p, &mut own);
+        self.own = own;
+        momentum
     }
 
-    /// ‖r − f‖ in the norm of A's block-diagonal inverse.
-    fn inverse_norm(&mut self, p: &ContactProblem) -> f64 {
+    /// ‖r − f‖ in the norm of A's block-diagonal inverse, and that of each block.
+    fn inverse_norm(&mut self, p: &ContactProblem, blocks: &mut Vec<f64>) -> f64 {
         let mut sum = 0.0;
+        blocks.clear();
         for i in 0..p.a.block_rows() {
             let (d, n) = p.a.block(i);
             self.block.clear();
@@ -221,7 +250,9 @@ impl Yardstick {
                 self.block[3..].fill(0.0);
             }
             // rᵀ A_ii⁻¹ r through a small Cholesky factor.
-            sum += crate::linalg::dense::inverse_quadratic_form(p.a.diagonal_block(i), &mut self.block);
+            let square = crate::linalg::dense::inverse_quadratic_form(p.a.diagonal_block(i), &mut self.block);
+            blocks.push(square.sqrt());
+            sum += square;
         }
         sum.sqrt()
     }
@@ -229,11 +260,13 @@ impl Yardstick {
 
 /// Sum of the diagonal of A over translations [kg]; elastic bodies count with their stiffness.
 fn mass(p: &ContactProblem) -> f64 {
-    let translations = |i: usize| {
-        let (n, a) = (p.a.block(i).1, p.a.diagonal_block(i));
-        a[0] + a[n + 1] + a[2 * n + 2]
-    };
-    (0..p.a.block_rows()).map(translations).sum()
+    (0..p.a.block_rows()).map(|i| block_mass(p, i)).sum()
+}
+
+/// The same of one block.
+fn block_mass(p: &ContactProblem, i: usize) -> f64 {
+    let (n, a) = (p.a.block(i).1, p.a.diagonal_block(i));
+    a[0] + a[n + 1] + a[2 * n + 2]
 }
 
 /// Mean diagonal of the contact's block of J D⁻¹ Jᵀ, D the diagonal of A [1/kg].

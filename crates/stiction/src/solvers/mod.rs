@@ -17,6 +17,9 @@ pub trait ContactSolver: Send + Sync {
     /// `x` holds the guess on entry (sizes must fit) and the answer on return.
     fn solve(&mut self, p: &ContactProblem, x: &mut Solution, trace: &mut dyn Trace) -> SolveReport;
 
+    /// A time step begins: what bounds the work of a step counts from here.
+    fn start_step(&mut self) {}
+
     /// The same for a problem that differs from the one solved `before` by a few contacts (ascending): new ones, or old
     /// ones with other rows. `x` holds the answer of then, with a guess for those contacts.
     fn solve_again(
@@ -78,6 +81,8 @@ pub struct SolveReport {
     pub iterations: usize,
     /// Factorisations of a system matrix.
     pub factorizations: usize,
+    /// Multiplications in these factorisations, estimated (`exact` only).
+    pub work: f64,
     /// The velocity measure that was reached, relative to the velocity scale (see [`measure`]).
     pub velocity: f64,
     /// Islands that were solved apart.

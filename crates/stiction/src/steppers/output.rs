@@ -2,7 +2,7 @@
 
 use super::StepReport;
 use crate::collide::Contact;
-use crate::coords::Anchor;
+use crate::coords::{Anchor, Pose};
 use crate::kinematics::Kinematics;
 use crate::linalg::Vec3;
 
@@ -12,7 +12,8 @@ pub struct StepOutput {
     /// Counts, residuals, times and energies.
     pub report: StepReport,
     /// Contacts, those of sleeping bodies last. Gaps are those that the step was solved with: at its start, and at its end for
-    /// steppers that are implicit in them (`penalty`).
+    /// steppers that are implicit in them (`penalty`). Points are where the sides are near each other: at the start of the step,
+    /// at the touch of an impact, or where the step met them ([`Acts::met`]).
     pub contacts: Vec<Contact>,
     /// Force on side a of each contact [N], world axes.
     pub forces: Vec<Vec3>,
@@ -31,6 +32,10 @@ pub struct Acts {
     pub arms: [Vec3; 2],
     /// Time within the step at which it acts as an impact [s]; nothing for forces that act over the whole step.
     pub touch: Option<f64>,
+    /// Where the owners of both shapes are when they meet, of a contact that the step found on its way: frames at the centre of
+    /// mass of a body. Point, frame and arms of the contact are those of this place; its gap is that of its row, taken back to the
+    /// start of the step. Nothing for contacts that are found where the step starts.
+    pub met: Option<[Pose; 2]>,
 }
 
 impl Acts {
@@ -43,7 +48,7 @@ impl Acts {
             }
             _ => Vec3::ZERO,
         };
-        Acts { arms: [arm(&c.a), arm(&c.b)], touch: None }
+        Acts { arms: [arm(&c.a), arm(&c.b)], touch: None, met: None }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tests of the core through its public face. One program: it is linked once.
 
 mod batch;
+mod bounded_work;
 mod brute_force;
 mod cloth_statics;
 mod collide_contracts;
@@ -21,6 +22,7 @@ mod elastic_ladder;
 mod elastic_rows;
 mod elliptic_cone;
 mod elliptic_ode;
+mod every_impact;
 mod exact_problems;
 mod fast_bodies;
 mod filled_bin;
@@ -46,6 +48,7 @@ mod joint_pendulum;
 mod joint_statics;
 mod kinematic;
 mod mesh_shapes;
+mod met_on_the_way;
 mod midpoint;
 mod names;
 mod newton;
@@ -85,4 +88,5 @@ mod thread_count;
 mod time_of_impact;
 mod tunnelling;
 mod verdict;
+mod verdict_blocks;
 mod yardstick;

@@ -90,6 +90,7 @@ const POINTS: &str =
 const KNOWN: &[(&str, &str, &[LawOf], &str)] = &[
     ("*", "cond", &[LawOf::Solved, LawOf::Momentum, LawOf::AngularMomentum, LawOf::Elsewhere], "ends by the change of velocities, never solved; up to 40 % of an impulse is not in the velocities"),
     ("bouncing-balls", "cr", &[LawOf::Touch], "rebounds begin where the step does: 5.5 kN across gaps of 2.3 mm before and 3.4 mm after"),
+    ("bouncing-balls", "nsn-nonlinear", &[LawOf::Touch], "as with `cr`: 5.5 kN across gaps of 2.3 mm before and 3.4 mm after"),
     ("box-on-plane", "cr", &[LawOf::Placed, LawOf::Elsewhere], "contacts that were linearised anew are recorded elsewhere: 3.2 mm beside a gap of 0.1 mm"),
     ("box-on-plane", "cr", &[LawOf::Slip], "as in `tumbling-mesh`: 15 N of friction along a slip of 0.24 m/s"),
     ("box-on-plane", "pgs", &[LawOf::Solved], "budget"),

@@ -471,6 +471,10 @@ impl Delassus for Bodies {
         6 * self.bodies.len()
     }
 
+    fn factor_work(&self) -> f64 {
+        self.lu.work()
+    }
+
     /// The primal form: A + Jᵀ P J has the size of the dofs and the structure of the body graph.
     fn factor(&mut self, p: &[Mat3]) -> bool {
         self.p.clear();

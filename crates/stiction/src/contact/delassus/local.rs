@@ -287,6 +287,10 @@ impl Delassus for LocalForm<'_> {
         ok
     }
 
+    fn factor_work(&self) -> f64 {
+        self.own.lu.work()
+    }
+
     fn solve(&mut self, g: &[Vec3], dy: &mut [Vec3]) {
         self.own.rhs.clear();
         for &c in &self.own.active {

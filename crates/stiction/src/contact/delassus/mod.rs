@@ -82,6 +82,9 @@ pub trait Delassus {
     /// P = 0). False when the factorisation breaks down.
     fn factor(&mut self, p: &[Mat3]) -> bool;
 
+    /// Multiplications of the last [`factor`](Delassus::factor), as far as an estimate knows them.
+    fn factor_work(&self) -> f64;
+
     /// dy with (I + P W) dy = P g, with the factors of the last [`factor`](Delassus::factor).
     fn solve(&mut self, g: &[Vec3], dy: &mut [Vec3]);
 }

@@ -339,6 +339,11 @@ impl Delassus for Path {
         6 * (self.region.1 - self.region.0)
     }
 
+    /// Per bead an inverse and three products of 6×6 blocks.
+    fn factor_work(&self) -> f64 {
+        4.0 * 216.0 * (self.region.1 - self.region.0) as f64
+    }
+
     /// A + Jᵀ P J stays block tridiagonal, because every contact is on one bead.
     fn factor(&mut self, p: &[Mat3]) -> bool {
         self.p.clear();

@@ -36,9 +36,11 @@ impl Friction {
     }
 }
 
-/// Length of the tangential part.
+/// Length of the tangential part, also where its square overflows. Below 1e-154 the square underflows, and the length is off by at
+/// most as much.
 pub fn tangent_norm(x: Vec3) -> f64 {
-    (x.y * x.y + x.z * x.z).sqrt()
+    let square = x.y * x.y + x.z * x.z;
+    if square < f64::INFINITY { square.sqrt() } else { x.y.hypot(x.z) }
 }
 
 /// By how much `λ` leaves the round cone: max(0, |λ_t| − μ λ_n), and −λ_n where that is negative.
@@ -52,15 +54,36 @@ pub fn excess(lambda: Vec3, mu: f64) -> f64 {
 pub fn project(x: Vec3, mu: f64) -> Vec3 {
     let t = tangent_norm(x);
     // The sign is asked for, too: with μ = 0 and t = 0 a pulling normal satisfies t ≤ μ x_n.
-    if x.x >= 0.0 && t <= mu * x.x {
+    if x.x >= 0.0 && t <= mu * x.x && t < f64::INFINITY {
         x
     } else if mu * t <= -x.x {
         Vec3::ZERO
     } else {
-        let n = (x.x + mu * t) / (1.0 + mu * mu);
+        let steep = 1.0 + mu * mu;
+        let n = (x.x + mu * t) / steep;
         // t > 0 here: t = 0 falls into one of the two cases above.
         let s = mu * n / t;
-        Vec3::new(n, s * x.y, s * x.z)
+        let p = Vec3::new(n, s * x.y, s * x.z);
+        if p.is_finite() && steep < f64::INFINITY { p } else { project_scaled(x, mu) }
+    }
+}
+
+/// The same for numbers whose sums and products overflow: P(x) = |x| P(x/|x|), along the unit vector (1, μ)/√(1 + μ²) of the
+/// cone's edge.
+#[cold]
+fn project_scaled(x: Vec3, mu: f64) -> Vec3 {
+    let size = x.abs().max_element();
+    let (w, edge) = (x / size, 1.0_f64.hypot(mu));
+    let t = tangent_norm(w);
+    let (along_n, along_t) = (1.0 / edge, if mu > 1.0 { 1.0 / (1.0 / mu).hypot(1.0) } else { mu / edge });
+    let reach = along_n * w.x + along_t * t;
+    if w.x >= 0.0 && along_n * t <= along_t * w.x {
+        x
+    } else if reach <= 0.0 {
+        Vec3::ZERO
+    } else {
+        let s = reach * along_t / t;
+        Vec3::new(reach * along_n, s * w.y, s * w.z) * size
     }
 }
 
@@ -139,6 +162,29 @@ mod tests {
                     assert!(p.x == n.max(0.0) && (p.y == 0.0 || p.y == cut), "{x} → {p}");
                 }
                 assert!(excess(x, 0.0) >= (-n).max(0.0), "{x}");
+            }
+        }
+    }
+
+    /// Projection and norm scale with their argument, from denormal numbers to the largest; where squares underflow up to 1e-154.
+    #[test]
+    fn projections_of_any_size_are_those_of_ordinary_size() {
+        const UNDERFLOW: f64 = 1e-154;
+        for mu in [0.0, 1e-9, 0.5, 3.0, 1e160] {
+            for x in [Vec3::new(0.3, 0.8, -0.6), Vec3::new(-0.1, 0.8, -0.6), Vec3::new(0.0, 0.6, 0.8)] {
+                for scale in [1e-320, 1e-300, 1e-170, 1e-154, 1.0, 1e153, 1e155, 1e200, 1e307] {
+                    let p = project(scale * x, mu);
+                    let expected = scale * project(x, mu);
+                    let off = (p - expected).abs().max_element();
+                    assert!(off <= 1e-15 * scale + UNDERFLOW, "μ {mu}, {scale:e} · {x}: {p} for {expected}");
+                    let (n, long) = (tangent_norm(scale * x), scale * tangent_norm(x));
+                    assert!((n - long).abs() <= 1e-15 * long + UNDERFLOW, "{n} {long}");
+                    assert!(project_strict(scale * x, mu).is_finite());
+                }
+            }
+            for x in [Vec3::new(-1.0, 1.0, 0.0), Vec3::new(0.0, 1.0, -1.0), Vec3::ZERO] {
+                assert!(project(f64::MAX * x, mu).is_finite(), "μ {mu}: {x}");
+                assert!(natural_map(1e307 * x, Vec3::Y, mu, 1.0).is_finite(), "μ {mu}: {x}");
             }
         }
     }

@@ -98,13 +98,14 @@ impl<D: Delassus> Chain<'_, D> {
                 (0..n).map(|c| Mat3::from_diagonal(Vec3::splat(1.0 / ((s.rho + ETA) * self.d.scale(c))))),
             );
             self.factorizations += 1;
-            let ok = self.d.factor(&p);
+            let ok = self.factor(&p);
             self.b.p = p;
             if !ok {
                 return false;
             }
             s.factored = true;
         }
+        self.count_solve();
         let (mut g, mut dy) = (std::mem::take(&mut self.b.g), std::mem::take(&mut self.b.dy));
         for c in 0..n {
             let root = self.d.scale(c).sqrt();

@@ -152,7 +152,7 @@ impl<D: Delassus> Chain<'_, D> {
             self.b.dy[c] = model.across;
         }
         self.factorizations += 1;
-        if !self.d.factor(&p) {
+        if !self.factor(&p) {
             self.b.p = p;
             return false;
         }

@@ -58,6 +58,9 @@ pub(super) struct Chain<'a, D: Delassus> {
     least_speed: f64,
     pub sweeps: usize,
     pub factorizations: usize,
+    /// Multiplications in factors and in the solves of splitting, and what they may be at most.
+    work: f64,
+    most_work: f64,
     /// Merit of `b.best`.
     pub best_merit: f64,
     /// The velocity measure at which the chain ends.
@@ -80,6 +83,7 @@ impl<'a, D: Delassus> Chain<'a, D> {
     ) -> Self {
         let n = d.contacts();
         let (least_speed, speed) = (speed, velocity_scale(d, speed));
+        let unknowns = (d.system_size() + 3 * n) as f64;
         b.best.clear();
         b.best.resize(n, Vec3::ZERO);
         b.a_warm.clear();
@@ -107,6 +111,8 @@ impl<'a, D: Delassus> Chain<'a, D> {
             least_speed,
             sweeps: 0,
             factorizations: 0,
+            work: 0.0,
+            most_work: settings.most_work * unknowns * unknowns,
             best_merit: f64::INFINITY,
             aim: settings.aim,
             best_velocity: f64::INFINITY,
@@ -127,13 +133,14 @@ impl<'a, D: Delassus> Chain<'a, D> {
             status: self.status.take().unwrap_or(Status::Budget),
             iterations: self.sweeps,
             factorizations: self.factorizations,
+            work: self.work,
             velocity: self.best_velocity,
             islands: 1,
         }
     }
 
     fn stages(&mut self, guess: &[Vec3]) {
-        let small = self.d.system_size() <= self.settings.newton_size;
+        let small = self.d.system_size() <= self.settings.newton_size && self.most_work > 0.0;
         if !small {
             self.aim = self.settings.tolerance;
         }
@@ -194,7 +201,7 @@ impl<'a, D: Delassus> Chain<'a, D> {
         }
         // Stage 2.
         for round in 0..self.settings.rounds {
-            if self.finished() {
+            if self.finished() || self.most_work <= 0.0 {
                 return;
             }
             if self.interior_point(round) && !self.finished() {
@@ -295,7 +302,20 @@ impl<'a, D: Delassus> Chain<'a, D> {
     pub fn finished(&self) -> bool {
         self.status.is_some()
             || self.factorizations >= self.settings.max_factorizations
+            || self.work > self.most_work
             || self.sweeps >= self.settings.max_sweeps
+    }
+
+    /// [`Delassus::factor`], counted.
+    pub fn factor(&mut self, p: &[Mat3]) -> bool {
+        let ok = self.d.factor(p);
+        self.work += self.d.factor_work();
+        ok
+    }
+
+    /// Counts a solve with the last factors that has no factorisation of its own: of n unknowns it costs n² where they cost n³/3.
+    pub fn count_solve(&mut self) {
+        self.work += 3.0 * self.d.factor_work() / self.d.system_size() as f64;
     }
 
     /// Calls `f` with one of the buffers taken out, and puts it back.

@@ -189,7 +189,7 @@ impl<D: Delassus> Chain<'_, D> {
             p.push(Mat3::from_diagonal(Vec3::new(1.0, mu * mu, mu * mu) / (SHIFT * self.d.scale(c))));
         }
         self.factorizations += 1;
-        let ok = self.d.factor(&p);
+        let ok = self.factor(&p);
         self.b.p = p;
         if !ok {
             return false;
@@ -277,7 +277,7 @@ impl<D: Delassus> Chain<'_, D> {
             }
             p.push(t * inverse * t * (1.0 / self.d.scale(c)));
         }
-        let ok = p.iter().all(|m| m.is_finite()) && self.d.factor(&p);
+        let ok = p.iter().all(|m| m.is_finite()) && self.factor(&p);
         self.b.p = p;
         ok
     }

@@ -84,6 +84,7 @@ impl Patch {
             let solved = Chain::new(&mut self.bodies, &mut self.buffers, &inner, p.velocity_scale, trace)
                 .run(&mut self.r);
             report.factorizations += solved.factorizations;
+            report.work += solved.work;
             for (&c, x) in self.chosen.iter().zip(&self.r) {
                 r[c as usize] = *x;
             }

@@ -2,12 +2,13 @@
 
 use super::VelocityStepper;
 use super::rows::{driven_velocity, free_velocity};
-use crate::collide::Contact;
-use crate::coords::{Anchor, ShapeId, State};
+use crate::collide::{Contact, Meeting};
+use crate::contact::ContactKey;
+use crate::coords::{Anchor, Pose, ShapeId, State};
 use crate::integrate::advance;
 use crate::kinematics::{Kinematics, Placement};
 use crate::linalg::Vec3;
-use crate::model::Model;
+use crate::model::{Model, Owner};
 
 /// Overlaps ahead that exceed this share of the smaller shape are worth another solve.
 pub(super) const MISSED: f64 = 5e-3;
@@ -87,7 +88,7 @@ impl VelocityStepper {
                 Err(_) => self.contacts.push(late),
             }
             self.late.retain(|l| l.0 != c.key);
-            self.late.push((c.key, [arm_a, arm_b]));
+            self.late.push((c.key, Meeting { arms: [arm_a, arm_b], poses: owner_frames(ahead, &c.key) }));
             self.changed.push(c.key);
         }
         // What was passed through altogether leaves no overlap behind.
@@ -112,7 +113,7 @@ impl VelocityStepper {
             let reach = |s: ShapeId| model.shapes[s.index()].scale;
             let met = self.collider.met();
             let Ok(i) = met.binary_search_by(|m| m.0.cmp(&c.key)) else { continue };
-            let closing = self.collider.closing(model, c, met[i].1);
+            let closing = self.collider.closing(model, c, met[i].1.arms);
             if h * closing - c.gap < MISSED * reach(c.key.shape_a).min(reach(c.key.shape_b))
                 || self.late.iter().any(|l| l.0 == c.key)
             {
@@ -188,6 +189,15 @@ impl VelocityStepper {
         });
         (1.0 - kept, left)
     }
+}
+
+/// Frames of the owners of both shapes of a contact; those of solids are the world's.
+pub(super) fn owner_frames(kin: Kinematics<'_>, key: &ContactKey) -> [Pose; 2] {
+    [key.shape_a, key.shape_b].map(|s| match kin.model.shapes[s.index()].owner {
+        Owner::Body(id) => kin.body(id).com,
+        Owner::Node(id) => Pose::from_translation(kin.node_position(id)),
+        Owner::Solid(_) => Pose::IDENTITY,
+    })
 }
 
 /// Where a motion leads.

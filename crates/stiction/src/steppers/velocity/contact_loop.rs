@@ -1,11 +1,11 @@
 //! The last part of a solve: motions are tried before they are made, and what they find is solved again (CR Algorithm 1).
 
-use super::ahead::row_velocity;
+use super::ahead::{owner_frames, row_velocity};
 use super::guard;
 use super::refine::{Solved, Verdict};
 use super::rows::is_rigid;
 use super::{Clock, SAME_VELOCITY, StepReport, VelocityStepper, largest, merge, normal_bias, with_clearance};
-use crate::collide::Contact;
+use crate::collide::{Contact, Meeting};
 use crate::contact::{ContactKey, ContactProblem};
 use crate::coords::Anchor;
 use crate::integrate::Scheme;
@@ -187,19 +187,19 @@ fn as_solved(
     Some(Solved { gap, pushes })
 }
 
-/// The gap of a contact found at the end of the motion, taken back to its start along its own row, and its lever arms there.
+/// The gap of a contact found at the end of the motion, taken back to its start along its own row, and where it was found.
 fn linearize_there(
     (kin, ahead): (Kinematics<'_>, Kinematics<'_>),
     c: &mut Contact,
     h: f64,
-    late: &mut Vec<(ContactKey, [Vec3; 2])>,
+    late: &mut Vec<(ContactKey, Meeting)>,
 ) {
     let side = |anchor: &Anchor, other: &Anchor| row_velocity(kin, ahead, anchor, other, c.point, h);
     let ((arm_a, v_a), (arm_b, v_b)) = (side(&c.a, &c.b), side(&c.b, &c.a));
     c.gap -= h * c.normal().dot(v_a - v_b);
-    let arms = (c.key, [arm_a, arm_b]);
+    let met = (c.key, Meeting { arms: [arm_a, arm_b], poses: owner_frames(ahead, &c.key) });
     match late.binary_search_by(|l| l.0.cmp(&c.key)) {
-        Ok(at) => late[at] = arms,
-        Err(at) => late.insert(at, arms),
+        Ok(at) => late[at] = met,
+        Err(at) => late.insert(at, met),
     }
 }

@@ -98,6 +98,13 @@ impl VelocityStepper {
         if let Some(flight) = &self.flight {
             if let Some((p, x)) = flight.solved() {
                 let measured = self.yardstick.measure(p, x);
+                if report.status.is_solved() {
+                    // It has dofs of its own.
+                    let mut free = Vec::new();
+                    p.free_velocity(&mut free);
+                    let borne_out = self.yardstick.bears_out(p, &measured, &free, self.coulomb);
+                    report.status = std::mem::take(&mut report.status).judged(borne_out);
+                }
                 report.residuals = report.residuals.max(Residuals { penetration: 0.0, ..measured });
             }
             flight.write_end(&self.mass, &mut x.v);

@@ -196,6 +196,7 @@ impl VelocityStepper {
         SolveReport {
             iterations: solved.iterations + again.iterations,
             factorizations: solved.factorizations + again.factorizations,
+            work: solved.work + again.work,
             status,
             ..solved
         }

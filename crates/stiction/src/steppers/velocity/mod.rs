@@ -25,7 +25,7 @@ pub use sleep::{Sleep, SleepMemory};
 
 use super::{Acts, Memory, StepOutput, StepReport, Stepper};
 use crate::clock::Clock;
-use crate::collide::{Collider, Contact};
+use crate::collide::{Collider, Contact, Meeting};
 use crate::contact::residual::Yardstick;
 use crate::contact::warm::{Carried, Matching, WarmCache};
 use crate::contact::{ContactKey, ContactProblem, Solution, Term};
@@ -88,8 +88,8 @@ pub struct VelocityStepper {
     coulomb: bool,
     contacts: Vec<Contact>,
     candidates: Vec<Contact>,
-    /// Contacts that were found ahead in time, by key, with the lever arms that they have there.
-    late: Vec<(ContactKey, [Vec3; 2])>,
+    /// Contacts that were found ahead in time, by key, and where.
+    late: Vec<(ContactKey, Meeting)>,
     /// Contacts that the last look ahead brought or changed: their keys, and their places in the problem.
     changed: Vec<ContactKey>,
     changed_contacts: Vec<u32>,
@@ -227,6 +227,7 @@ impl VelocityStepper {
         let state = kin.state;
         let report = &mut out.report;
         let mut clock = Clock::start();
+        self.solver.start_step();
 
         if let Some(s) = &mut self.sleeper {
             s.wake_pulled(self.controls.forces(model), state.t, h, &mut self.warm);
@@ -362,7 +363,10 @@ impl VelocityStepper {
         for i in 0..self.contacts.len() {
             // The arms of the equations that were solved.
             let touch = self.flight.as_ref().and_then(|f| f.touch_of(i));
-            let mut acts = Acts { arms: [Vec3::ZERO; 2], touch: touch.map(|t| t.0) };
+            let key = &self.contacts[i].key;
+            let met = self.late.binary_search_by(|l| l.0.cmp(key)).ok().filter(|_| touch.is_none());
+            let met = met.map(|at| self.late[at].1.poses);
+            let mut acts = Acts { arms: [Vec3::ZERO; 2], touch: touch.map(|t| t.0), met };
             for t in self.problem.j.terms(i) {
                 if let Term::Point(Part::Rigid { weight: sign, arm, .. }) = *t {
                     let side = usize::from(sign < 0.0);
@@ -396,7 +400,7 @@ impl VelocityStepper {
         self.solution.lambda.clear();
         for (i, c) in self.contacts.iter().enumerate() {
             let late = match self.late.binary_search_by(|l| l.0.cmp(&c.key)) {
-                Ok(i) => Some(self.late[i].1),
+                Ok(i) => Some(self.late[i].1.arms),
                 Err(_) => None,
             };
             p.j.push_with(c.frame, |out| add_terms(kin, c, late, out));
@@ -567,6 +571,7 @@ fn merge(one: SolveReport, next: SolveReport) -> SolveReport {
     SolveReport {
         iterations: one.iterations + next.iterations,
         factorizations: one.factorizations + next.factorizations,
+        work: one.work + next.work,
         ..next
     }
 }

@@ -19,13 +19,20 @@ pub(crate) fn normal_bias(scheme: Scheme, kin: Kinematics<'_>, c: &Contact, h: f
     // Nodes of solids are pushed out at once: they carry little momentum, and what they carry the solid absorbs.
     let out = if is_soft(model, &c.a) || is_soft(model, &c.b) { settings.recovery_speed } else { 0.0 };
     let gap = (c.gap / h).max(-out);
-    if c.restitution > 0.0 && scheme == Scheme::ImplicitEuler {
-        let approach = c.normal().dot(kin.velocity(&c.a) - kin.velocity(&c.b));
-        if approach < -settings.restitution_threshold && c.gap + h * approach < 0.0 {
-            return gap.min(c.restitution * approach);
-        }
+    match scheme {
+        Scheme::ImplicitEuler => rebound(kin, c, h).map_or(gap, |bias| gap.min(bias)),
+        Scheme::Midpoint => gap,
     }
-    gap
+}
+
+/// e·u_n⁻ of a contact that meets within the step, faster than the threshold [m/s]: the law is `u_n⁺ + e u_n⁻ ≥ 0`.
+pub(crate) fn rebound(kin: Kinematics<'_>, c: &Contact, h: f64) -> Option<f64> {
+    if c.restitution <= 0.0 {
+        return None;
+    }
+    let approach = c.normal().dot(kin.velocity(&c.a) - kin.velocity(&c.b));
+    let strikes = approach < -kin.model.contact.restitution_threshold && c.gap + h * approach < 0.0;
+    strikes.then_some(c.restitution * approach)
 }
 
 /// True for points of solids.

@@ -199,6 +199,7 @@ impl<T: Real> Lane<T> {
             status: if did.error <= s.tolerance { Status::Converged } else { Status::Budget },
             iterations: did.iterations,
             factorizations: did.factorizations,
+            work: 0.0,
             velocity: did.error,
             islands: 0,
         }

@@ -1,4 +1,7 @@
 //! Contacts for the step: fixed normals, true gaps C_n(q) = gap⁻ + n·(Δa − Δb) (9), slip velocities Dᵀu (31).
+//!
+//! The paper leaves elastic collisions out. A contact that strikes has Newton's law here, on the mean velocity of the step:
+//! 0 ≤ n·(Δa − Δb)/h + e u_n⁻ ⟂ λ_n ≥ 0 takes the place of 0 ≤ C_n/h ⟂ λ_n ≥ 0 (48).
 
 use super::motion::{Motion, add};
 use super::row_builder::RowBuilder;
@@ -12,6 +15,7 @@ use crate::model::Model;
 use crate::papers::nsn::solve::rows::{Factors, contact_rows};
 use crate::papers::nsn::solve::schur::{BlockMass, Schur};
 use crate::papers::nsn::solve::{Derivative, Iterate};
+use crate::steppers::velocity::rows::rebound;
 
 /// A contact as the step holds it.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +29,8 @@ pub struct HeldContact {
     /// Rows n, t₁, t₂, with an elliptic cone stretched to a round one.
     frame: Mat3,
     gap: f64,
+    /// What an impact adds to the gap in the row of its normal, h e u_n⁻ − gap⁻ ≤ 0 [m]; nothing for other contacts.
+    rebound: f64,
     /// Velocity of sides that move as prescribed, a less b, in the frame of the contact [m/s].
     driven: Vec3,
     /// Its law, round.
@@ -87,12 +93,15 @@ impl HeldContact {
             Anchor::Body { .. } => Some(Part::Still(h * driven[k])),
             _ => None,
         };
+        // An overlap that is left faster than by the rebound keeps its own row.
+        let rebound = rebound(kin, c, h).map_or(0.0, |bias| (h * bias - c.gap).min(0.0));
         HeldContact {
             sides,
             parts: part(0).zip(part(1)).map(|(a, b)| [a, b]),
             start: [start_a, start_b],
             frame,
             gap: c.gap,
+            rebound,
             driven: frame * (driven[0] - driven[1]),
             law: law.round(),
             stretch,
@@ -299,6 +308,7 @@ impl Motion {
                     (contact.gap(self.there.kinematics(model)), Vec3::new(0.0, slip[0], slip[1]), w)
                 }
             };
+            let gap = gap + contact.rebound;
             let u = [gap / h + soft * x.lambda[i], slip.y + contact.driven.y, slip.z + contact.driven.z];
             self.u.push(Vec3::from_array(u));
             let lambda = [x.lambda[i], x.lambda[i + 1], x.lambda[i + 2]];

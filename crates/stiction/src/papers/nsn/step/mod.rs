@@ -361,7 +361,7 @@ impl NonlinearStepper {
         out.acts.extend(self.contacts.iter().zip(&self.motion.held).map(|(c, held)| {
             let places = held.places(kin);
             let [a, b] = places.map(|x| Acts::at(kin, c, x).arms);
-            Acts { arms: [a[0], b[1]], touch: None }
+            Acts { arms: [a[0], b[1]], touch: None, met: None }
         }));
         out.contacts.extend_from_slice(&self.contacts);
         out.forces.extend_from_slice(&self.forces);
