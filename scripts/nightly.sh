@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# What takes too long for every change: tests marked as slow, every experiment with --quick, a minute of fuzzing per reader, WebAssembly.
+# What takes too long for every change: tests marked as slow, all tests with other random cases, what the judge makes of small errors,
+# every experiment with --quick, a minute of fuzzing per reader, WebAssembly. `PROPTEST_RNG_SEED=N scripts/nightly.sh` draws the cases of
+# an earlier run.
 # Writes the date and the results to docs/nightly.md, which is committed, and ends with 1 where something failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -20,6 +22,30 @@ else
   cat "$out/slow" >&2
 fi
 part "slow tests: \`cargo test --workspace -- --ignored\`" "$result" $((SECONDS - start))
+
+# What the environment says comes before .cargo/config.toml, which fixes the seed of every other run.
+export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
+echo "random cases by PROPTEST_RNG_SEED=$PROPTEST_RNG_SEED"
+start=$SECONDS
+if cargo test --workspace --quiet >"$out/all" 2>&1; then
+  result="$(grep -oE '[0-9]+ passed' "$out/all" | awk '{ n += $1 } END { print n + 0 }') passed"
+else
+  result="FAILED: $(grep -oE '^---- [^ ]+' "$out/all" | cut -d' ' -f2 | tr '\n' ' ')"
+  failed=1
+  cat "$out/all" >&2
+fi
+part "all tests with random cases of their own: \`PROPTEST_RNG_SEED=$PROPTEST_RNG_SEED cargo test --workspace\`" "$result" $((SECONDS - start))
+unset PROPTEST_RNG_SEED
+
+start=$SECONDS
+if scripts/mutants.sh --judge >"$out/mutants" 2>&1; then
+  result=$(tail -1 "$out/mutants")
+else
+  result="FAILED: $(tail -1 "$out/mutants")"
+  failed=1
+  cat "$out/mutants" >&2
+fi
+part "small errors: \`scripts/mutants.sh --judge\`" "$result" $((SECONDS - start))
 
 start=$SECONDS
 cargo run --release --quiet -p stiction-bench -- --quick --json >"$out/run.json" 2>"$out/run.err"

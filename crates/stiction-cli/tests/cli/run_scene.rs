@@ -167,23 +167,53 @@ fn steps_that_do_not_converge_give_exit_code_1_and_problems_that_solve_replays()
 }
 
 #[test]
-fn answers_of_the_convex_relaxation_are_labelled() {
+fn answers_of_another_law_are_labelled() {
     let f = Folder::new("law");
     let weak = ["--solver", "pgs", "--max-iter", "1", "--steps", "1", "--dump-problem", "hard"];
     f.stiction(&[&["run", "heavy-stack"], &weak[..]].concat());
-    for (solver, law) in [("exact", "coulomb"), ("apgd", "convex-relaxation")] {
+    for (solver, law, solves_files) in [
+        ("exact", "coulomb", true),
+        ("apgd", "convex-relaxation", true),
+        ("cond", "compliant", false),
+        ("ccs", "split-coulomb", false),
+        ("penalty", "penalty", false),
+    ] {
         for command in [
             &["run", "box-on-plane", "--steps", "2"][..],
             &["testspeed", "box-on-plane", "--steps", "2", "--warmup", "0"],
             &["solve", "hard/step-00001.npz"],
         ] {
+            if command[0] == "solve" && !solves_files {
+                continue;
+            }
             let ran = f.stiction(&[command, &["--solver", solver, "--json"]].concat());
             assert_eq!(ran.json()["law"], json!(law), "{command:?} {solver}");
         }
         for command in [&["run", "box-on-plane", "--steps", "2"][..], &["solve", "hard/step-00001.npz"]] {
+            if command[0] == "solve" && !solves_files {
+                continue;
+            }
             let text = f.stiction(&[command, &["--solver", solver]].concat()).out();
             assert_eq!(text.contains("the convex relaxation"), solver == "apgd", "{text}");
+            assert_eq!(text.contains("penalty forces:"), solver == "penalty", "{text}");
         }
+    }
+}
+
+#[test]
+fn whoever_steps_unsolved_steps_are_counted_and_fail_the_run() {
+    let f = Folder::new("unsolved");
+    for solver in ["exact", "pgs", "apgd", "nsn", "cond", "cond-e", "ccs", "cr", "nsn-nonlinear", "penalty"] {
+        let command = ["run", "heavy-stack", "--steps", "2", "--solver", solver];
+        let ran = f.stiction(&[&command[..], &["--max-iter", "1", "--tol", "1e-14", "--json"]].concat());
+        let j = ran.json();
+        assert_eq!(
+            (ran.code(), &j["failed_steps"], &j["error"]),
+            (1, &json!(2), &json!(null)),
+            "{solver}: {j}"
+        );
+        let text = f.stiction(&[&command[..], &["--max-iter", "1", "--tol", "1e-14"]].concat());
+        assert!(text.code() == 1 && !text.out().contains("every step converged"), "{solver}: {}", text.out());
     }
 }
 

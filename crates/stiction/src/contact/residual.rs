@@ -118,6 +118,9 @@ impl DataScales {
     /// True when these residuals may be called converged. `coulomb`: the solver answers by the law that the natural map
     /// measures.
     pub fn bear_out(&self, r: &Residuals, coulomb: bool) -> bool {
+        if crate::mutant::on("status-unchecked") {
+            return true;
+        }
         r.are_finite()
             && (!coulomb || r.natural <= SOLVED * self.speed)
             && r.momentum <= SOLVED * self.momentum
@@ -171,7 +174,7 @@ impl Yardstick {
     /// velocities before any contact acts, as far as they are known. The free velocity itself is found only where cheaper
     /// scales do not settle it. Each block has its own momentum to keep: what a light one misses is little beside a heavy one.
     pub fn bears_out(&mut self, p: &ContactProblem, r: &Residuals, smooth: &[f64], coulomb: bool) -> bool {
-        if !r.are_finite() {
+        if !r.are_finite() && !crate::mutant::on("status-unchecked") {
             return false;
         }
         let floor = DataScales { speed: p.velocity_scale, momentum: mass(p).sqrt() * p.velocity_scale };

@@ -35,6 +35,9 @@ fn small_problem(seed: u64) -> ContactProblem {
     random_problem(&mut rng, 1 + contacts / 2, contacts, mu)
 }
 
+/// Problems of the 300 that have more than one solution: friction can make them.
+const SEVERAL: usize = 3;
+
 #[test]
 fn every_answer_is_one_of_the_enumerated_solutions() {
     let (mut unsolved, mut several) = (Unsolved::default(), 0);
@@ -55,7 +58,7 @@ fn every_answer_is_one_of_the_enumerated_solutions() {
         }
     }
     unsolved.is_at_most(&[("cond-e", 2), ("cr", 1), ("pgs", 2), ("realtime", 1)]);
-    assert!(several < 30, "several solutions are the exception: {several} of 300");
+    assert_eq!(several, SEVERAL, "of 300 problems");
 }
 
 #[test]

@@ -154,7 +154,8 @@ fn soft_contacts_and_impacts_depend_on_the_state_alone() {
         assert!(hits == want, "round {round}: {} impacts for {}", hits.len(), want.len());
         (touched, met) = (touched + contacts.len(), met + hits.len());
     }
-    assert!(touched > 200 && met > 20, "{touched} contacts and {met} impacts");
+    // 578 and 114 where this was written; rounding may move a few across a margin.
+    assert!(touched >= 550 && met >= 105, "{touched} contacts and {met} impacts");
 }
 
 /// Nodes that a body holds do not touch it, whatever else touches; without the hold they would.

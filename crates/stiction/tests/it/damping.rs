@@ -9,7 +9,7 @@ use stiction::mesh::shapes;
 use stiction::scene::{
     Attachment, Fixing, NodeSelection, Particle, Rod, RodHold, Scene, Sheet, SoftBody, SpringEnd, SpringSpec,
 };
-use stiction::{Scheme, SimSettings, Simulation, Vec3};
+use stiction::{Scheme, SimSettings, Simulation, SolverKind, Vec3};
 
 /// Speed of the fastest node [m/s]: the motion is small.
 const SPEED: f64 = 1e-4;
@@ -70,7 +70,11 @@ fn elements() -> Vec<(&'static str, Scene)> {
 }
 
 fn start(scene: &Scene, scheme: Scheme, linearizations: usize) -> Simulation {
-    let settings = SimSettings { scheme, linearizations, ..SimSettings::default() };
+    start_with(scene, scheme, linearizations, SolverKind::Exact)
+}
+
+fn start_with(scene: &Scene, scheme: Scheme, linearizations: usize, solver: SolverKind) -> Simulation {
+    let settings = SimSettings { scheme, linearizations, solver, ..SimSettings::default() };
     let mut sim = Simulation::new(scene.compile().expect("the scene compiles"), settings);
     let mut state = sim.state().clone();
     for (i, v) in state.v.iter_mut().enumerate() {
@@ -153,23 +157,36 @@ fn every_step_takes_the_energy_of_its_damping() {
     }
 }
 
+/// Velocities after 30 steps.
+fn end(scene: &Scene, scheme: Scheme, linearizations: usize, solver: SolverKind) -> Vec<f64> {
+    let mut sim = start_with(scene, scheme, linearizations, solver);
+    for _ in 0..30 {
+        sim.step(2e-3).expect("small motions stay finite");
+    }
+    sim.state().v.clone()
+}
+
+fn apart(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).fold(0.0_f64, |m, (a, b)| m.max((a - b).abs()))
+}
+
 #[test]
 fn linearisations_of_small_motions_move_alike() {
     for (name, scene) in elements() {
         for scheme in [Scheme::ImplicitEuler, Scheme::Midpoint] {
-            let end = |linearizations: usize| {
-                let mut sim = start(&scene, scheme, linearizations);
-                for _ in 0..30 {
-                    sim.step(2e-3).expect("small motions stay finite");
-                }
-                sim.state().v.clone()
-            };
-            let once = end(1);
+            let once = end(&scene, scheme, 1, SolverKind::Exact);
             let largest = once.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
-            for linearizations in [2, 5] {
-                let off =
-                    end(linearizations).iter().zip(&once).fold(0.0_f64, |m, (a, b)| m.max((a - b).abs()));
-                let case = format!("{name}, {}, {linearizations} linearisations", scheme.name());
+            // `cr` takes the same equations by a loop of its own.
+            for (solver, linearizations) in [
+                (SolverKind::Exact, 2),
+                (SolverKind::Exact, 5),
+                (SolverKind::ConjugateResidual, 1),
+                (SolverKind::ConjugateResidual, 2),
+                (SolverKind::ConjugateResidual, 5),
+            ] {
+                let off = apart(&end(&scene, scheme, linearizations, solver), &once);
+                let by = solver.name();
+                let case = format!("{name}, {}, {by}, {linearizations} linearisations", scheme.name());
                 assert!(off < 1e-3 * largest, "{case}: off by {off:e} of {largest:e}");
             }
         }

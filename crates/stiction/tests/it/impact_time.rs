@@ -161,9 +161,11 @@ fn pair(shape: Geometry, e: f64, phase: f64, offset: Vec3, spins: [Vec3; 2], sch
 fn a_free_pair_keeps_its_momenta() {
     let spins = [Vec3::new(3.0, -20.0, 10.0), Vec3::new(-15.0, 5.0, 8.0)];
     let shapes = [Geometry::Sphere { radius: 0.1 }, Geometry::Box { half: Vec3::new(0.1, 0.08, 0.12) }];
-    let (mut worst, mut pushed): (f64, usize) = (0.0, 0);
-    for scheme in SCHEMES {
-        for shape in &shapes {
+    let mut worst = 0.0_f64;
+    // By scheme and shape.
+    let mut pushed = [[0; 2]; 2];
+    for (i, scheme) in SCHEMES.into_iter().enumerate() {
+        for (j, shape) in shapes.iter().enumerate() {
             for e in [0.0, 0.3, 0.7, 1.0] {
                 for k in 0..12 {
                     let phase = 0.015 * f64::from(k) / 12.0;
@@ -174,7 +176,7 @@ fn a_free_pair_keeps_its_momenta() {
                         run(&mut sim, 5e-3, 1);
                         // Overlaps that boxes turn into are pushed out by a motion without momentum.
                         if sim.report().overlap > 1e-4 * 0.08 {
-                            pushed += 1;
+                            pushed[i][j] += 1;
                             break;
                         }
                         met |= sim.contacts().any(|(_, f)| f != Vec3::ZERO);
@@ -190,8 +192,9 @@ fn a_free_pair_keeps_its_momenta() {
             }
         }
     }
-    println!("momenta are kept to {worst}; {pushed} of 192 runs end in an overlap");
-    assert!(pushed < 30, "{pushed} of 192 runs end in an overlap");
+    println!("momenta are kept to {worst}");
+    // Spheres never; corners of boxes turn into each other within a step.
+    assert_eq!(pushed, [[0, 9], [0, 9]], "of 48 runs each end in an overlap");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::stage::{G, cube, empty, floor, force_of, force_on, id, start_with, ve
 use stiction::coords::SoftId;
 use stiction::elastic::{Damping, Law, Material};
 use stiction::mesh::shapes;
-use stiction::scene::{Force, Joint, JointKind, Motor, Owner, Path, SoftBody, Target};
+use stiction::scene::{Force, Joint, JointKind, Motor, Owner, Path, SoftBody, SpringEnd, SpringSpec, Target};
 use stiction::solvers::exact::{Exact, Settings};
 use stiction::{Body, Geometry, Scene, Scheme, SimSettings, Simulation, SolverKind, StepReport, Vec3};
 
@@ -16,6 +16,11 @@ const H: f64 = 0.005;
 
 fn sim(scene: &Scene, kind: SolverKind) -> Simulation {
     start_with(scene, Scheme::ImplicitEuler, kind)
+}
+
+/// All methods that step, with both schemes.
+fn steppers() -> impl Iterator<Item = (SolverKind, Scheme)> {
+    SolverKind::STEPPING.into_iter().flat_map(|k| [Scheme::ImplicitEuler, Scheme::Midpoint].map(|s| (k, s)))
 }
 
 fn settle(sim: &mut Simulation, h: f64, steps: usize) -> StepReport {
@@ -78,11 +83,11 @@ fn pushed() -> Scene {
 
 #[test]
 fn a_pushed_cube_is_held_by_the_force_that_its_contacts_show() {
-    for kind in SolverKind::STEPPING {
-        let mut sim = sim(&pushed(), kind);
+    for (kind, scheme) in steppers() {
+        let mut sim = start_with(&pushed(), scheme, kind);
         settle(&mut sim, H, 200);
         check_report(kind, &sim, 1.0, H);
-        let name = kind.name();
+        let name = format!("{}, {}", kind.name(), scheme.name());
         let (force, expected) = (force_on(&sim, "it"), Vec3::new(-0.3 * G, 0.0, G));
         let accelerates = velocity(&sim, "it").length() / H < 10.0 * slack(kind) * G;
         assert!(accelerates || kind == SolverKind::Penalty, "{name}: {}", velocity(&sim, "it"));
@@ -118,13 +123,13 @@ fn turning() -> Scene {
 
 #[test]
 fn joints_count_turns_and_show_what_they_carry() {
-    for kind in SolverKind::STEPPING {
-        let mut sim = sim(&turning(), kind);
+    for (kind, scheme) in steppers() {
+        let mut sim = start_with(&turning(), scheme, kind);
         let h = 0.002;
         (0..1000).for_each(|_| {
             sim.step(h).expect("the state stays finite");
         });
-        let (name, rate) = (kind.name(), 2.0 * std::f64::consts::TAU);
+        let (name, rate) = (format!("{}, {}", kind.name(), scheme.name()), 2.0 * std::f64::consts::TAU);
         let (angle, turning) = sim.joint_position(0);
         assert!((turning / rate - 1.0).abs() < 1e-2, "{name}: {turning} rad/s");
         assert!((angle / (rate * 2.0) - 1.0).abs() < 2e-2, "{name}: {angle} rad, not {}", 2.0 * rate);
@@ -133,7 +138,9 @@ fn joints_count_turns_and_show_what_they_carry() {
         let x = stage::position(&sim, "arm");
         let inward = -Vec3::new(x.x, x.y, 0.0).normalize();
         let central = 0.5 * turning * turning;
-        assert!((force.z / G - 1.0).abs() < 2e-2, "{name}: {force}");
+        // The printed COND stops on its last update: of the end velocity of the midpoint rule it leaves out a part.
+        let weight = if (kind, scheme) == (SolverKind::Cond, Scheme::Midpoint) { 0.1 } else { 2e-2 };
+        assert!((force.z / G - 1.0).abs() < weight, "{name}: {force}");
         assert!((force.dot(inward) / central - 1.0).abs() < 5e-2, "{name}: {force}, inward {central}");
         assert_eq!(sim.report().joints, 1, "{name}");
         assert!(sim.report().joint_error < 1e-2, "{name}: {}", sim.report().joint_error);
@@ -178,6 +185,40 @@ fn soft_bodies_show_what_they_stand_on_and_carry() {
             assert!((from_ground.z - whole).abs() < off, "{name}: {from_ground}, not {whole}");
             assert!((from_above.z + above).abs() < off, "{name}: {from_above}, not {above}");
             assert!(sim.energy().elastic > 0.0, "{name}");
+        }
+    }
+}
+
+#[test]
+fn energies_are_those_of_closed_forms() {
+    // A cube of 1 kg in the air that moves and spins, on a spring of 50 N/m from the origin, 0.3 m longer than at rest.
+    let (v, w, x, half) = (Vec3::new(0.4, -0.2, 1.0), Vec3::new(1.0, 2.0, -3.0), Vec3::Z * 0.8, 0.1);
+    let mut scene = empty();
+    let mut body = cube("it", half, 0.5);
+    body.pose.translation = x;
+    (body.velocity, body.spin) = (v, w);
+    scene.bodies.push(body);
+    let ends = [SpringEnd::world(Vec3::ZERO), SpringEnd::on("it", Vec3::ZERO)];
+    scene.springs.push(SpringSpec { rest_length: Some(0.5), ..SpringSpec::new("spring", ends, 50.0) });
+    for (kind, scheme) in steppers() {
+        let mut sim = start_with(&scene, scheme, kind);
+        let name = format!("{}, {}", kind.name(), scheme.name());
+        for step in 0..5 {
+            let (at, v) = (stage::position(&sim, "it"), velocity(&sim, "it"));
+            let inertia = 2.0 / 3.0 * half * half;
+            let w = stage::spin(&sim, "it");
+            let e = sim.energy();
+            for (got, want) in [
+                (e.kinetic, 0.5 * v.length_squared() + 0.5 * inertia * w.length_squared()),
+                (e.potential, G * at.z),
+                (e.elastic, 0.5 * 50.0 * (at.length() - 0.5).powi(2)),
+            ] {
+                assert!(
+                    (got - want).abs() < 1e-12 * (1.0 + want),
+                    "{name}, step {step}: {got} J, not {want} J"
+                );
+            }
+            sim.step(H).expect("the state stays finite");
         }
     }
 }

@@ -209,8 +209,8 @@ fn check_random(rounds: u64) -> (usize, usize) {
 #[test]
 fn random_impacts_are_found_neither_late_nor_much_too_early() {
     let (hits, early) = check_random(6_000);
-    assert!(hits > 200, "{hits} impacts");
-    assert!(early < hits / 10, "{early} early of {hits}");
+    // The points are whole numbers: how many meet is exact. One report in a hundred comes early.
+    assert!(hits == 857 && early <= 9, "{early} early of {hits}");
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn random_impacts_are_found_neither_late_nor_much_too_early() {
 fn a_million_random_impacts_are_found_neither_late_nor_much_too_early() {
     let (hits, early) = check_random(1_000_000);
     println!("{hits} impacts, {early} reports early or for nothing");
-    assert!(early < hits / 10, "{early} early of {hits}");
+    assert!(early < hits / 50, "{early} early of {hits}");
 }
 
 #[test]

@@ -7,6 +7,7 @@
 mod cone;
 mod geometry;
 mod impact;
+mod known;
 mod momentum;
 mod overlap;
 mod random;

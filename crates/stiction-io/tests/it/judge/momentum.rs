@@ -1,55 +1,112 @@
 //! Newton and Euler: what moves differently after a step was pushed by just as much.
 //!
 //! Bodies that are joined by forces which no report names (springs, rods, elastic solids and what holds them) are judged
-//! together: these forces cancel in the sum. A group that such forces join to the world, or that is braked by damping in
-//! proportion to its mass, is left out.
+//! together: these forces cancel in the sum. Where they join a group to the world or to a body on a path, its holders take what is
+//! missing: −dE/ds of the elastic energy as the whole group moves along an axis, found by differences of energies and not from the
+//! forces of elements. A step that linearises forces knows this up to the change of the force within the step.
 
 use crate::judge::record::{NORMS, Place, Record, inertia};
 use crate::judge::verdict::{LawOf, Verdict};
-use stiction::coords::{Anchor, BlockKind, BodyId};
+use std::cell::RefCell;
+use std::sync::Arc;
+use stiction::coords::{Anchor, BlockKind, BodyId, State};
 use stiction::kinematics::Placement;
 use stiction::scene::{Model, Owner};
-use stiction::{Scheme, Vec3};
+use stiction::{Scheme, SimSettings, Simulation, Vec3};
 
 /// Sums of many forces cancel to this share of them; most solvers keep momentum to rounding, whatever their tolerance.
 pub const ROUNDING: f64 = 1e-9;
+
+/// By how much of its change within the step the force of the holders may be off: linearised forces take a part of it, and damping in
+/// proportion to stiffness as much again for each β/h.
+const HELD: f64 = 0.5;
+/// Groups move by this share of the size of the numbers that say where they are, for differences of their energies.
+const NUDGE: f64 = 1e-8;
 
 /// Blocks of coordinates that are judged together.
 pub struct Groups {
     parent: Vec<usize>,
     held: Vec<bool>,
     alone: Vec<bool>,
+    /// Rayleigh's α of each block [1/s], and the largest β of its group [s].
+    alpha: Vec<f64>,
+    beta: Vec<f64>,
+    /// Tells energies.
+    probe: RefCell<Simulation>,
 }
 
 impl Groups {
-    pub fn new(model: &Model) -> Groups {
+    pub fn new(model: &Arc<Model>) -> Groups {
         let n = model.layout.blocks().len();
-        let mut g = Groups { parent: (0..n).collect(), held: vec![false; n], alone: vec![true; n] };
+        let probe = RefCell::new(Simulation::new(model.clone(), SimSettings::default()));
+        let (alpha, beta) = (vec![0.0; n], vec![0.0; n]);
+        let mut g = Groups {
+            parent: (0..n).collect(),
+            held: vec![false; n],
+            alone: vec![true; n],
+            alpha,
+            beta,
+            probe,
+        };
         for s in &model.solids {
-            let held = s.elements.damping().mass > 0.0;
-            g.join(&s.vertices.iter().flat_map(|a| parts(model, a, 1.0)).collect::<Vec<_>>(), held);
+            let damping = s.elements.damping();
+            model.nodes[s.nodes.clone()].iter().for_each(|node| g.alpha[node.block] = damping.mass);
+            let all: Vec<_> = s.vertices.iter().flat_map(|a| parts(model, a, 1.0)).collect();
+            g.join(&all, damping.stiffness);
+        }
+        for s in &model.sheets {
+            let solid = &model.solids[s.solid.index()];
+            g.join(&solid.vertices.iter().flat_map(|a| parts(model, a, 1.0)).collect::<Vec<_>>(), s.damping);
         }
         for s in &model.springs {
             let ends = s.ends.iter().flatten();
-            g.join(&ends.flat_map(|(a, w)| parts(model, a, *w)).collect::<Vec<_>>(), false);
+            g.join(&ends.flat_map(|(a, w)| parts(model, a, *w)).collect::<Vec<_>>(), 0.0);
         }
-        for j in model.rods.iter().flat_map(|r| &r.joints) {
-            g.join(&j.ends.iter().flat_map(|e| parts(model, &e.anchor, 1.0)).collect::<Vec<_>>(), false);
+        for r in &model.rods {
+            for j in &r.joints {
+                let ends = j.ends.iter().flat_map(|e| parts(model, &e.anchor, 1.0));
+                g.join(&ends.collect::<Vec<_>>(), r.damping);
+            }
         }
         g
     }
 
-    /// Joins what an element acts on; `held` where it takes momentum away.
-    fn join(&mut self, parts: &[(Option<usize>, f64)], held: bool) {
+    /// Joins what an element with damping β acts on.
+    fn join(&mut self, parts: &[(Option<usize>, f64)], beta: f64) {
         let blocks: Vec<usize> = parts.iter().filter_map(|p| p.0).collect();
-        let held = held || parts.iter().any(|p| p.0.is_none());
+        let held = parts.iter().any(|p| p.0.is_none());
         let Some(&first) = blocks.first() else { return };
         for &b in &blocks {
             let (x, y) = (self.root(first), self.root(b));
             self.held[x] |= self.held[y] | held;
+            self.beta[x] = self.beta[x].max(self.beta[y]).max(beta);
             self.parent[y] = x;
             self.alone[b] = false;
         }
+    }
+
+    /// Force of the holders of a group [N] at a state: −dE/ds as all of it moves along each axis. And by how much slopes on both sides
+    /// differ: ropes that begin to pull have a kink there.
+    fn holding(&self, state: &State, root: usize) -> (Vec3, f64) {
+        let mut probe = self.probe.borrow_mut();
+        let layout = probe.model().layout.clone();
+        let size = state.q.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        let nudge = NUDGE * size;
+        let mut energy = |axis: usize, by: f64| {
+            let mut moved = state.clone();
+            for (b, block) in layout.blocks().iter().enumerate() {
+                if self.root(b) == root {
+                    moved.q[block.q + axis] += by;
+                }
+            }
+            probe.set_state(moved);
+            probe.energy().elastic
+        };
+        let middle = energy(0, 0.0);
+        let sides = [0, 1, 2].map(|k| [energy(k, -nudge), energy(k, nudge)]);
+        let slopes = sides.map(|[below, above]| (below - above) / (2.0 * nudge));
+        let kink = sides.map(|[below, above]| (below - 2.0 * middle + above).abs() / nudge);
+        (Vec3::from_array(slopes), kink.iter().sum())
     }
 
     fn root(&self, mut b: usize) -> usize {
@@ -144,7 +201,14 @@ pub fn judge(r: &Record, groups: &Groups, precision: f64, out: &mut Verdict) {
         }
     }
     add_forces(r, &mut sums);
-    let (change, spin, weight) = changes(r);
+    let (mut change, spin, weight) = changes(r);
+    // Damping in proportion to mass.
+    for (b, block) in r.model.layout.blocks().iter().enumerate().filter(|(b, _)| groups.alpha[*b] > 0.0) {
+        let mass = r.model.nodes.iter().find(|n| n.block == b).map_or(0.0, |n| n.mass);
+        let [from, to] = [r.before, r.after].map(|s| Vec3::from_slice(&s.v[block.v..]));
+        let v = if r.scheme == Scheme::Midpoint { 0.5 * (from + to) } else { to };
+        change[b] += groups.alpha[b] * r.h * mass * v;
+    }
 
     let mut left = vec![(Vec3::ZERO, 0.0, 0usize); n];
     for b in 0..n {
@@ -156,7 +220,11 @@ pub fn judge(r: &Record, groups: &Groups, precision: f64, out: &mut Verdict) {
     let whole: f64 = left.iter().map(|l| l.1).fold(0.0, f64::max);
     let turned = (0..n).map(|b| sums.lever[b] + spin[b].1).fold(0.0, f64::max);
     for (b, (rest, size, members)) in left.iter().enumerate() {
-        if *members == 0 || groups.held[groups.root(b)] {
+        if *members == 0 {
+            continue;
+        }
+        if groups.held[b] {
+            judge_held(r, groups, b, (*rest, precision * (size + 1e-3 * whole)), out);
             continue;
         }
         // What bends couples its nodes, so that their momentum is found with the rest of the answer, to its tolerance.
@@ -168,7 +236,8 @@ pub fn judge(r: &Record, groups: &Groups, precision: f64, out: &mut Verdict) {
             let rest = spin[b].0 - sums.turn[b];
             // A step that takes the gyroscopic torque at one moment keeps angular momentum to second order in its turn.
             let turn = if r.place != Place::Start { spin[b].2.powi(2) } else { 0.0 };
-            let size = sums.lever[b] + spin[b].1 + 1e-3 * turned;
+            // Where nothing turns, what is summed for the momentum acts somewhere on the body.
+            let size = sums.lever[b] + spin[b].1 + 1e-3 * turned + gyration(r.model, b) * size;
             out.judge(
                 LawOf::AngularMomentum,
                 rest.length(),
@@ -177,6 +246,20 @@ pub fn judge(r: &Record, groups: &Groups, precision: f64, out: &mut Verdict) {
             );
         }
     }
+}
+
+/// Momentum of a group with holders: what is `left` unexplained by other forces is the impulse of the holders.
+fn judge_held(r: &Record, groups: &Groups, root: usize, (left, least): (Vec3, f64), out: &mut Verdict) {
+    let [(start, kink), (end, other)] = [r.before, r.after].map(|s| groups.holding(s, root));
+    let (change, damped) = (end - start, groups.beta[root] / r.h);
+    let mean = if r.scheme == Scheme::Midpoint { 0.5 * (start + end) } else { end };
+    let rest = left - r.h * (mean + damped * change);
+    let doubt = HELD * r.h * (1.0 + damped) * change.length()
+        + r.h * (kink + other)
+        + least.max(NORMS * r.tolerance * left.length());
+    out.judge(LawOf::Held, rest.length(), doubt, || {
+        format!("{}: holders push {:e} N, {left} N·s are needed", block_name(r.model, root), end.length())
+    });
 }
 
 /// Impulses of the forces that the scene names; a window that covers a step in part counts by that part.
@@ -230,6 +313,12 @@ fn changes(r: &Record) -> Changes {
         }
     }
     out
+}
+
+/// Radius of gyration of a rigid block [m].
+fn gyration(model: &Model, block: usize) -> f64 {
+    let body = model.bodies.iter().find(|b| b.block == Some(block));
+    body.map_or(0.0, |b| (b.moments.max_element() / b.mass).sqrt())
 }
 
 fn block_name(model: &Model, block: usize) -> String {

@@ -132,8 +132,10 @@ fn speeds(r: &Record, owner: Owner) -> (f64, f64) {
 #[derive(Default)]
 struct Met {
     normals: Vec<Vec3>,
-    placed: bool,
-    gap: f64,
+    /// Some contact is recorded where no surface is.
+    displaced: bool,
+    /// Smallest gap of those that are recorded where the surfaces are [m].
+    gap: Option<f64>,
     /// Largest force of a contact that does not rebound [N].
     force: f64,
 }
@@ -148,8 +150,10 @@ pub fn judge(r: &Record, shapes: &Shapes, keeps_rigid: bool, out: &mut Verdict) 
     for (k, ((c, f), placed)) in r.contacts.iter().zip(&r.placed).enumerate() {
         let e = met.entry((c.key.shape_a.index(), c.key.shape_b.index())).or_default();
         let n = c.frame.row(0);
-        e.gap = if e.normals.is_empty() { c.gap } else { e.gap.min(c.gap) };
-        e.placed = *placed && (e.placed || e.normals.is_empty());
+        e.displaced |= !placed;
+        if *placed {
+            e.gap = Some(e.gap.map_or(c.gap, |g| g.min(c.gap)));
+        }
         e.normals.push(n);
         if c.restitution == 0.0 && !r.strikes(k) {
             e.force = e.force.max(f.dot(n));
@@ -214,16 +218,18 @@ pub fn judge(r: &Record, shapes: &Shapes, keeps_rigid: bool, out: &mut Verdict) 
             let least = 1e-6 * largest
                 + error * if weight > 0.0 { weight } else { 1.0 } / (m.gravity.length() * r.h).max(1e-12);
             if keeps_rigid && !soft && pair.force > least {
-                out.judge(LawOf::Closed.if_placed(pair.placed), after, near + moved * size, || {
+                out.judge(LawOf::Closed, after, near + moved * size, || {
                     format!("{}: {:e} N between shapes {after:e} m apart", words(), pair.force)
                 });
             }
             if !soft
-                && pair.gap < 1e-3 * size
+                && let Some(gap) = pair.gap.filter(|g| *g < 1e-3 * size)
                 && let Some(d) = distance(usize::from(r.place == Place::FoundAtEnd), false).map(|d| d - kept)
             {
-                out.judge(LawOf::Gap.if_placed(pair.placed), (pair.gap - d).abs(), SAME * size, || {
-                    format!("{}: gap {:e} m for a distance of {d:e} m", words(), pair.gap)
+                // A contact that is recorded elsewhere may be the nearest; the others are no nearer than the shapes.
+                let off = if pair.displaced { d - gap } else { (gap - d).abs() };
+                out.judge(LawOf::Gap, off, SAME * size, || {
+                    format!("{}: gap {gap:e} m for a distance of {d:e} m", words())
                 });
             }
         }

@@ -21,6 +21,8 @@ pub enum LawOf {
     Slip,
     /// m Δv is the impulse of all forces.
     Momentum,
+    /// The same where holders push: their impulse is that of the elastic energy.
+    Held,
     /// Δ(R I Rᵀ ω) is the angular impulse of all forces.
     AngularMomentum,
     /// The gap of a pair is the distance of its shapes.
@@ -51,14 +53,32 @@ pub struct Finding {
     pub what: String,
 }
 
-/// The worst findings of a run, by law.
-#[derive(Default)]
-pub struct Verdict {
-    /// Largest share of the limit, with the step where it was.
-    pub worst: BTreeMap<LawOf, (f64, usize, Finding)>,
+/// What a run did by one law.
+pub struct Tally {
     /// How many figures were judged.
     pub judged: usize,
+    /// Largest share of the limit, and the step and finding where it was.
+    share: f64,
     step: usize,
+    worst: Finding,
+    /// Largest figure above its limit.
+    most: f64,
+}
+
+/// A law that a run broke: the step and finding with the largest share of the limit, and the largest figure of all that are above
+/// theirs.
+pub struct Broken<'a> {
+    pub step: usize,
+    pub worst: &'a Finding,
+    pub most: f64,
+}
+
+/// What a run did, by law.
+#[derive(Default)]
+pub struct Verdict {
+    tallies: BTreeMap<LawOf, Tally>,
+    step: usize,
+    unsolved: usize,
 }
 
 impl Verdict {
@@ -67,19 +87,43 @@ impl Verdict {
         self.step = step;
     }
 
+    /// Notes what the solver says about the step. The figure is the number of steps so far that it left unsolved.
+    pub fn solved(&mut self, status: stiction::solvers::Status) -> bool {
+        self.unsolved += usize::from(!status.is_solved());
+        self.judge(LawOf::Solved, self.unsolved as f64, 0.5, || status.word().to_string());
+        status.is_solved()
+    }
+
     /// Judges one figure. What is no number is worst of all.
     pub fn judge(&mut self, law: LawOf, figure: f64, limit: f64, what: impl FnOnce() -> String) {
-        self.judged += 1;
         let share = if figure <= 0.0 { 0.0 } else { figure / limit };
         let share = if share.is_nan() { f64::INFINITY } else { share };
-        if self.worst.get(&law).is_none_or(|w| share > w.0) {
-            let finding = Finding { law, figure, limit, what: what() };
-            self.worst.insert(law, (share, self.step, finding));
+        let most = match share > 1.0 {
+            true if figure.is_nan() => f64::INFINITY,
+            true => figure,
+            false => 0.0,
+        };
+        let Some(t) = self.tallies.get_mut(&law) else {
+            let worst = Finding { law, figure, limit, what: what() };
+            self.tallies.insert(law, Tally { judged: 1, share, step: self.step, worst, most });
+            return;
+        };
+        t.judged += 1;
+        t.most = t.most.max(most);
+        if share > t.share {
+            (t.share, t.step) = (share, self.step);
+            t.worst = Finding { law, figure, limit, what: what() };
         }
     }
 
+    /// How many figures were judged by a law.
+    pub fn judged(&self, law: LawOf) -> usize {
+        self.tallies.get(&law).map_or(0, |t| t.judged)
+    }
+
     /// Laws that were broken.
-    pub fn broken(&self) -> impl Iterator<Item = (usize, &Finding)> {
-        self.worst.values().filter(|w| w.0 > 1.0).map(|w| (w.1, &w.2))
+    pub fn broken(&self) -> impl Iterator<Item = Broken<'_>> {
+        let broken = self.tallies.values().filter(|t| t.share > 1.0);
+        broken.map(|t| Broken { step: t.step, worst: &t.worst, most: t.most })
     }
 }

@@ -116,7 +116,8 @@ impl ContactBlock {
         let (t1, t2) = stick;
         let n = -(k.x + nt1 * t1 + nt2 * t2) * self.inv_nn;
         if n >= 0.0 && t1 * t1 + t2 * t2 <= mu * mu * n * n {
-            return finite(Vec3::new(n, t1, t2));
+            let along = if crate::mutant::on("one-contact-sign") { -1.0 } else { 1.0 };
+            return finite(Vec3::new(n, along * t1, along * t2));
         }
         self.slip(w, k, mu, kappa, p, a_warm, last_step)
     }
@@ -209,7 +210,8 @@ impl ContactBlock {
         let n = -k.x * length / (w.x_axis.x * length + mu * (nt1 * t1 + nt2 * t2));
         if n > 0.0 && n.is_finite() && (high < f64::INFINITY || close) {
             *a_warm = a;
-            let t = mu * n / length;
+            let along = if crate::mutant::on("one-contact-sign") { -1.0 } else { 1.0 };
+            let t = along * mu * n / length;
             return finite(Vec3::new(n, t * t1, t * t2));
         }
         best_candidate(w, k, mu)

@@ -172,6 +172,9 @@ impl ContactLaw {
                 t1.scaled(k1 * f.dot(&t1)) + t2.scaled(k2 * f.dot(&t2))
             }
         };
+        if crate::mutant::on("penalty-friction-sign") {
+            return Some(push - friction);
+        }
         Some(push + friction)
     }
 

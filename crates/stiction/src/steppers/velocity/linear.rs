@@ -116,6 +116,9 @@ impl VelocityStepper {
         self.elastic.fill(0.0);
         self.solids.add_to(there, damping, driven, &mut p.a, &mut self.elastic);
         self.slender.add_to(there, damping, driven, &mut p.a, &mut self.elastic);
+        if crate::mutant::on("damping-lost") {
+            p.a.mul(&self.solution.v, &mut self.moved_a);
+        }
         for i in 0..p.b.len() {
             self.elastic[i] += self.moved_a[i];
             p.b[i] += self.elastic[i];

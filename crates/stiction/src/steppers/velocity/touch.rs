@@ -222,6 +222,9 @@ impl Touch {
 
     /// The mean time t̄ of the impulse of the step [s].
     pub fn mean_time(&self, after: After, h: f64) -> f64 {
+        if crate::mutant::on("early-impact") {
+            return 0.0;
+        }
         let (u, rate) = self.normal();
         let (struck, rested) = (-u, -rate * (h - self.time));
         match after {

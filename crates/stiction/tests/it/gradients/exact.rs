@@ -485,5 +485,5 @@ fn a_thousand_random_problems_pass_taylors_test() {
         tested += 1;
         assert!(slopes.iter().any(|s| (s - 2.0).abs() < 0.3), "problem {seed}: slopes {slopes:?}");
     }
-    assert!(tested > 600, "{tested} tested, {changed} changed modes");
+    assert!(tested + changed == 1000 && changed <= 20, "{tested} tested, {changed} changed modes");
 }
