@@ -30,7 +30,7 @@ fn two(heavy: f64, light: f64) -> ContactProblem {
     }
     let frame = Mat3::from_cols(Vec3::Z, Vec3::X, Vec3::Y).transpose();
     let part = Part::Node { block: 0, dof: 0, weight: 1.0 };
-    p.j.push(frame, [Term::Point(part)].into_iter());
+    p.j.push(frame, [Term::Point(part)]);
     p.bias.push(Vec3::ZERO);
     p.law.push(Friction::Isotropic(0.5).into());
     p.softness.push(Vec3::ZERO);
