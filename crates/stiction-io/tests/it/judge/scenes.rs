@@ -77,15 +77,15 @@ const OUTSIDE: &[(&str, SolverKind, &str)] = &[
     ("foam-throw", SolverKind::Penalty, "second order differences: one step's change of momentum is not its impulse"),
 ];
 
-/// Pairs that are too slow for a test, with the seconds that one step takes at least: `scripts/row-costs.sh` breaks off there. Every
-/// other pair takes less than 4 s.
+/// Pairs that are too slow for a test, with the seconds of wall clock after which they were broken off, on a busy machine and with the
+/// steps before the judged one: upper bounds of our patience, not times of a step. Every other pair takes less than 4 s.
 #[rustfmt::skip]
 const SLOW: &[(&str, &[(&str, f64)])] = &[
     ("pile", &[("penalty", 25.0)]),
     ("pile-2000", &[("penalty", 25.0)]),
     ("soft-block-grip", &[("nsn-nonlinear", 25.0)]),
     ("mat-folding", &[("nsn", 25.0)]),
-    ("newtons-cradle-soft+touch", &[("exact", 25.0), ("realtime", 25.0), ("cr", 25.0)]),
+    ("newtons-cradle-soft+touch", &[("exact", 20.0), ("realtime", 20.0), ("cr", 20.0)]),
 ];
 
 /// What a solver is asked for, and its promise.
