@@ -343,6 +343,14 @@ impl Default for SimSettings {
 }
 
 impl SimSettings {
+    /// The same with all that a method would choose by the numbers of a model, so that it stays when these change.
+    pub(crate) fn chosen_for(self, model: &Model) -> SimSettings {
+        match self.solver {
+            SolverKind::Penalty => SimSettings { penalty: self.penalty.for_model(model), ..self },
+            _ => self,
+        }
+    }
+
     /// How the penalty method steps a model.
     pub fn penalty_settings(&self, model: &Model) -> penalty::Settings {
         let settings = self.penalty.settings(model);

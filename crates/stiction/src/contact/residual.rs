@@ -172,7 +172,7 @@ impl Yardstick {
 
     /// True unless the residuals `r` of an answer to `p`, the one measured last, contradict that it is solved; `smooth` are
     /// velocities before any contact acts, as far as they are known. The free velocity itself is found only where cheaper
-    /// scales do not settle it. Each block has its own momentum to keep: what a light one misses is little beside a heavy one.
+    /// scales do not settle it. Each body has its own momentum to keep: what a light one misses is little beside a heavy one.
     pub fn bears_out(&mut self, p: &ContactProblem, r: &Residuals, smooth: &[f64], coulomb: bool) -> bool {
         if !r.are_finite() && !crate::mutant::on("status-unchecked") {
             return false;
@@ -191,10 +191,12 @@ impl Yardstick {
         scales.bear_out(r, coulomb) && self.blocks_bear_out(p, scales.speed)
     }
 
-    /// [`DataScales::bear_out`] for the momentum of each block.
+    /// [`DataScales::bear_out`] for the momentum of each block that A couples to no other. What elastic forces couple shares its
+    /// momentum: a node may have no data of its own.
     fn blocks_bear_out(&self, p: &ContactProblem, speed: f64) -> bool {
-        let of_block =
-            |(i, (r, b)): (usize, (&f64, &f64))| *r <= SOLVED * (b + block_mass(p, i).sqrt() * speed);
+        let of_block = |(i, (r, b)): (usize, (&f64, &f64))| {
+            *r <= SOLVED * (b + block_mass(p, i).sqrt() * speed) || p.a.row(i).any(|(j, _)| j != i)
+        };
         self.own.iter().zip(&self.data).enumerate().all(of_block)
     }
 

@@ -48,6 +48,9 @@ pub(super) struct Recorded {
     newton: Vec<Newton>,
 }
 
+/// What a sweep forward calls: with the motion, the step, its phase, and the changes of q and of v by direction.
+type Visit<'v, 'a> = dyn FnMut(&mut Motion<'a>, usize, &Phase, &[Vec<f64>], &[Vec<f64>]) + 'v;
+
 /// Objective, gradient and what it took.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Gradient {
@@ -314,7 +317,7 @@ impl<'a> Motion<'a> {
     pub(super) fn sweep(
         &mut self,
         directions: &[Vec<f64>],
-        visit: &mut dyn FnMut(&mut Self, usize, &Phase, &[Vec<f64>], &[Vec<f64>]),
+        visit: &mut Visit<'_, 'a>,
     ) -> Result<(), StepError> {
         let n = self.system.r.len();
         let layout = self.system.model().layout.clone();

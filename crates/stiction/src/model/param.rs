@@ -370,7 +370,8 @@ impl Model {
     pub(crate) fn write(&mut self, values: &[(Param, f64)]) -> Result<(), SceneError> {
         for &(p, x) in values {
             p.check(self)?;
-            if !x.is_finite() && !(matches!(p, Param::MotorLimit(_)) && x == f64::INFINITY) {
+            let no_limit = matches!(p, Param::MotorLimit(_)) && x == f64::INFINITY;
+            if !x.is_finite() && !no_limit {
                 return Err(SceneError::new(p.describe(self), format!("{x} is not a number it can have")));
             }
             let positive = matches!(p, Param::Mass(_) | Param::Moment(..));

@@ -68,7 +68,7 @@ impl Batch {
             error: None,
         };
         let worlds = (0..worlds).map(|_| world()).collect();
-        Batch { worlds, workers: Vec::new(), settings, model }
+        Batch { worlds, workers: Vec::new(), settings: settings.chosen_for(&model), model }
     }
 
     /// The model from which all worlds were made.

@@ -59,13 +59,13 @@ impl Simulation {
         let memory = Memory::new(&model);
         let frames = Frames::of(&model, &memory.state);
         Simulation {
+            settings: settings.chosen_for(&model),
             model,
             controls: Controls::default(),
             memory,
             frames,
             stepper: None,
             given: None,
-            settings,
             out: StepOutput::default(),
         }
     }

@@ -82,7 +82,7 @@ fn what_was_made_for_other_numbers_steps_to_the_same_bits() {
             let name = param.describe(&model);
             let before = used.model().value(param).unwrap();
             used.set(param, value).unwrap();
-            let mut fresh = Simulation::new(model.with(&[(param, value)]).unwrap(), settings);
+            let mut fresh = Simulation::new(model.with(&[(param, value)]).unwrap(), *used.settings());
             let other = run(&mut used);
             assert_eq!(other, run(&mut fresh), "{solver:?}: {name}");
             assert_ne!(other, unchanged, "{solver:?}: {name} changes nothing");

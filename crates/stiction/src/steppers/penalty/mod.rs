@@ -111,6 +111,19 @@ pub struct Chosen {
 }
 
 impl Chosen {
+    /// The same with all that a model would choose by its numbers, so that they stay when these change.
+    pub fn for_model(&self, model: &crate::model::Model) -> Chosen {
+        let s = self.settings(model);
+        Chosen {
+            scheme: Some(s.scheme),
+            friction: Some(s.friction),
+            stiffness: Some(s.stiffness),
+            onset: Some(s.onset),
+            damping: Some(s.damping),
+            joint_stiffness: Some(s.joint_stiffness),
+        }
+    }
+
     /// Settings for a model.
     pub fn settings(&self, model: &crate::model::Model) -> Settings {
         let s = Settings::for_model(model);

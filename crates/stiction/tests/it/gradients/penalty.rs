@@ -191,7 +191,7 @@ fn rigid_bodies() {
             Param::Control(0, 7),
             Param::Control(1, 0),
         ];
-        all.extend(frictions(&s));
+        all.extend(frictions(s));
         all
     };
     let controls = [
@@ -243,7 +243,7 @@ fn soft_and_rigid_bodies_with_a_motor() {
             Param::ContactStiffness,
             Param::Control(0, 5),
         ];
-        all.extend(frictions(&system));
+        all.extend(frictions(system));
         all
     };
     let controls = [Control { kind: ControlKind::Motor(0), values: vec![0.1; STEPS] }];

@@ -225,7 +225,7 @@ fn of_body(body: u32) -> Vec<Param> {
 
 fn of_contacts(s: &System) -> Vec<Param> {
     let all = [Param::Gravity(0), Param::ContactStiffness, Param::ContactDamping];
-    all.into_iter().chain(frictions(&s)).collect()
+    all.into_iter().chain(frictions(s)).collect()
 }
 
 #[test]

@@ -387,7 +387,7 @@ mod tests {
             }
         }
         // What a step moves at a given configuration leaves the gap: as printed, its rows would vanish.
-        let mut moving = State::clone(&state);
+        let mut moving = State::clone(state);
         moving.v.fill(1.0);
         for c in &motion.held {
             let gap = |s: &State| c.gap(Placement::of(&model, s).kinematics(&model));
