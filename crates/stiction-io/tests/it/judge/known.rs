@@ -29,7 +29,7 @@ const KNOWN: &[Known] = &[
     ("cond-e", LawOf::Solved, "budget", &[("heavy-stack", 5.0), ("table-pile", 1.0), ("extension", 2.0), ("newtons-cradle-soft", 2.0), ("newtons-cradle-soft+touch", 1.0)]),
     ("cond-e", LawOf::Held, "the pull of a stiff cable on a turning post changes within the step by more than its linearisation", &[("cable-winding", 1.2e-3)]),
     ("cond-e", LawOf::Placed, "contacts that a body meets on its way are recorded at neither surface: 4.1 mm beside a gap", &[("table-heap", 5.2e-3)]),
-    ("cr", LawOf::Solved, "budget", &[("terrain", 1.0), ("table-pile", 1.0), ("pile-2000", 1.0)]),
+    ("cr", LawOf::Solved, "budget", &[("ring-chain", 1.0), ("terrain", 1.0), ("table-pile", 1.0), ("pile-2000", 1.0)]),
     ("cr", LawOf::Momentum, "1.5e-5 N·s of 0.11 N·s are lost, asked for 1e-6", &[("cable-over-cylinder", 2e-5)]),
     ("cr", LawOf::Held, "the pull of a stiff cable on a turning post changes within the step by more than its linearisation", &[("cable-winding", 1.3e-3)]),
     ("cr", LawOf::Touch, "rebounds begin where the step does: 5.5 kN across gaps of 2.3 mm before and 3.4 mm after", &[("bouncing-balls", 2.9e-3)]),
