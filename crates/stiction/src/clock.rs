@@ -25,8 +25,12 @@ impl Clock {
 
     /// Since the start or the last lap, which it ends [s].
     pub fn lap(&mut self) -> f64 {
-        let seconds = self.seconds();
-        *self = Clock::start();
+        let now = Clock::start();
+        #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+        let seconds = (now.start - self.start).as_secs_f64();
+        #[cfg(all(target_family = "wasm", target_os = "unknown"))]
+        let seconds = 0.0;
+        *self = now;
         seconds
     }
 }

@@ -19,6 +19,10 @@ pub struct StepOutput {
     pub forces: Vec<Vec3>,
     /// Where and when each of these forces acts.
     pub acts: Vec<Acts>,
+    /// Where the owners of both shapes are when they meet, of the contacts that the step found on its way: frames at the centre of
+    /// mass of a body. Point, frame and arms of such a contact are those of this place; its gap is that of its row, taken back to the
+    /// start of the step.
+    pub meetings: Vec<[Pose; 2]>,
     /// Force [N] and moment about the anchor [N·m] of each joint on its body b, world axes.
     pub joints: Vec<(Vec3, Vec3)>,
 }
@@ -32,10 +36,8 @@ pub struct Acts {
     pub arms: [Vec3; 2],
     /// Time within the step at which it acts as an impact [s]; nothing for forces that act over the whole step.
     pub touch: Option<f64>,
-    /// Where the owners of both shapes are when they meet, of a contact that the step found on its way: frames at the centre of
-    /// mass of a body. Point, frame and arms of the contact are those of this place; its gap is that of its row, taken back to the
-    /// start of the step. Nothing for contacts that are found where the step starts.
-    pub met: Option<[Pose; 2]>,
+    /// Its place in [`StepOutput::meetings`]; nothing for contacts that are found where the step starts.
+    pub met: Option<u32>,
 }
 
 impl Acts {
@@ -58,6 +60,7 @@ impl StepOutput {
         self.contacts.clear();
         self.forces.clear();
         self.acts.clear();
+        self.meetings.clear();
         self.joints.clear();
     }
 }

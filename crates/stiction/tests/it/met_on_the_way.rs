@@ -44,7 +44,7 @@ fn contacts_met_on_the_way_are_recorded_where_they_are_met() {
             let model = sim.model();
             let out = sim.output();
             for (c, acts) in out.contacts.iter().zip(&out.acts) {
-                let Some(poses) = acts.met else { continue };
+                let Some(poses) = acts.met.map(|i| out.meetings[i as usize]) else { continue };
                 assert_eq!(acts.touch, None, "an impact has a place of its own");
                 met += 1;
                 let owners = [c.key.shape_a, c.key.shape_b].map(|s| model.shapes[s.index()].owner);

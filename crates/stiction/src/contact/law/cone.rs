@@ -38,9 +38,17 @@ impl Friction {
 
 /// Length of the tangential part, also where its square overflows. Below 1e-154 the square underflows, and the length is off by at
 /// most as much.
+#[inline]
 pub fn tangent_norm(x: Vec3) -> f64 {
     let square = x.y * x.y + x.z * x.z;
-    if square < f64::INFINITY { square.sqrt() } else { x.y.hypot(x.z) }
+    if square < f64::INFINITY { square.sqrt() } else { far_norm(x) }
+}
+
+/// The same where the square overflows.
+#[cold]
+#[inline(never)]
+fn far_norm(x: Vec3) -> f64 {
+    x.y.hypot(x.z)
 }
 
 /// By how much `λ` leaves the round cone: max(0, |λ_t| − μ λ_n), and −λ_n where that is negative.
@@ -51,6 +59,7 @@ pub fn excess(lambda: Vec3, mu: f64) -> f64 {
 
 /// Euclidean projection on the round cone `|λ_t| ≤ μ λ_n` (COND's proximal operator, Eq. 26).
 #[doc(alias = "proximal operator")]
+#[inline]
 pub fn project(x: Vec3, mu: f64) -> Vec3 {
     let t = tangent_norm(x);
     // The sign is asked for, too: with μ = 0 and t = 0 a pulling normal satisfies t ≤ μ x_n.
@@ -60,17 +69,21 @@ pub fn project(x: Vec3, mu: f64) -> Vec3 {
         Vec3::ZERO
     } else {
         let steep = 1.0 + mu * mu;
-        let n = (x.x + mu * t) / steep;
-        // t > 0 here: t = 0 falls into one of the two cases above.
-        let s = mu * n / t;
-        let p = Vec3::new(n, s * x.y, s * x.z);
-        if p.is_finite() && steep < f64::INFINITY { p } else { project_scaled(x, mu) }
+        if steep * (t + x.x.abs()) < f64::INFINITY {
+            let n = (x.x + mu * t) / steep;
+            // t > 0 here: t = 0 falls into one of the two cases above.
+            let s = mu * n / t;
+            Vec3::new(n, s * x.y, s * x.z)
+        } else {
+            project_scaled(x, mu)
+        }
     }
 }
 
 /// The same for numbers whose sums and products overflow: P(x) = |x| P(x/|x|), along the unit vector (1, μ)/√(1 + μ²) of the
 /// cone's edge.
 #[cold]
+#[inline(never)]
 fn project_scaled(x: Vec3, mu: f64) -> Vec3 {
     let size = x.abs().max_element();
     let (w, edge) = (x / size, 1.0_f64.hypot(mu));
@@ -100,6 +113,7 @@ pub fn project_strict(x: Vec3, mu: f64) -> Vec3 {
 
 /// De Saxcé's shift: û = u + μ |u_t| e_n.
 #[doc(alias = "de Saxcé")]
+#[inline]
 pub fn de_saxce(u: Vec3, mu: f64) -> Vec3 {
     let shift = if crate::mutant::on("no-shift") { 0.0 } else { mu * tangent_norm(u) };
     let along = if crate::mutant::on("friction-sign") { -1.0 } else { 1.0 };
@@ -108,6 +122,7 @@ pub fn de_saxce(u: Vec3, mu: f64) -> Vec3 {
 
 /// Natural map λ − P_K(λ − û/g): zero exactly when Signorini and Coulomb hold. `g` [1/kg] is the scale of the
 /// contact's Delassus block, so that the result times `g` is a velocity.
+#[inline]
 pub fn natural_map(lambda: Vec3, u: Vec3, mu: f64, g: f64) -> Vec3 {
     lambda - project(lambda - de_saxce(u, mu) / g, mu)
 }

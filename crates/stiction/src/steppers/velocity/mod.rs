@@ -360,12 +360,16 @@ impl VelocityStepper {
     /// Contacts and forces of the step, by exchange of buffers: nothing in here reads them again.
     fn hand_over(&mut self, kin: Kinematics<'_>, out: &mut StepOutput) {
         out.acts.clear();
+        out.meetings.clear();
         for i in 0..self.contacts.len() {
             // The arms of the equations that were solved.
             let touch = self.flight.as_ref().and_then(|f| f.touch_of(i));
             let key = &self.contacts[i].key;
             let met = self.late.binary_search_by(|l| l.0.cmp(key)).ok().filter(|_| touch.is_none());
-            let met = met.map(|at| self.late[at].1.poses);
+            let met = met.map(|at| {
+                out.meetings.push(self.late[at].1.poses);
+                out.meetings.len() as u32 - 1
+            });
             let mut acts = Acts { arms: [Vec3::ZERO; 2], touch: touch.map(|t| t.0), met };
             for t in self.problem.j.terms(i) {
                 if let Term::Point(Part::Rigid { weight: sign, arm, .. }) = *t {
