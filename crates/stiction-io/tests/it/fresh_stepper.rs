@@ -1,19 +1,11 @@
 //! Steppers remember nothing: one that is made anew before every step, and knows the memory of the run alone, gives the bits
 //! of one that takes all steps. So snapshots, resets and worlds of a batch are right by construction.
 
-use crate::same_bits::is_slow;
+use crate::same_bits::{SOLVERS, is_slow};
 use stiction::steppers::Memory;
-use stiction::{Model, SimSettings, Simulation, SolverKind};
+use stiction::{Model, SimSettings, Simulation};
 use stiction_io::gallery;
 
-/// The default, and one of each other way to step.
-const SOLVERS: [SolverKind; 5] = [
-    SolverKind::Exact,
-    SolverKind::ConjugateResidual,
-    SolverKind::NonsmoothNewton,
-    SolverKind::NonlinearNewton,
-    SolverKind::Penalty,
-];
 const STEPS: usize = 4;
 /// Runs that the stepper refuses in their first step.
 #[rustfmt::skip]

@@ -3,23 +3,9 @@
 //! to e² of its height, to rounding, but for the methods whose impacts act when the step begins, `cr` and `nsn-nonlinear`. With v
 //! the speed at the floor their apexes are off by up to a share of v h that depends on where in the step the ball touches.
 
-use crate::stage::{G, ball, empty, floor, position, start_with, velocity};
+use crate::stage::{G, ball, floor, head_on, position, start_with, velocity};
 use stiction::methods::Obeys;
-use stiction::{Body, Scene, Scheme, SolverKind, Vec3};
-
-/// Two balls of 1 kg that fly at each other along x with 1 m/s, without gravity.
-fn head_on(mu: f64, e: f64) -> Scene {
-    let mut scene = Scene { gravity: Vec3::ZERO, ..empty() };
-    let mut push = |mut body: Body, side: f64| {
-        body.pose.translation = Vec3::X * (0.12 * side);
-        body.velocity = Vec3::X * -side;
-        body.shapes[0].restitution = e;
-        scene.bodies.push(body);
-    };
-    push(ball("left", 0.1, mu), -1.0);
-    push(ball("right", 0.1, mu), 1.0);
-    scene
-}
+use stiction::{Scheme, SolverKind, Vec3};
 
 /// How far the rebound of a method may be off [m/s]: its tolerance, at a speed of 2 m/s.
 fn allowed(kind: SolverKind) -> f64 {

@@ -6,14 +6,14 @@
 use crate::common;
 
 use crate::common::{Dense, cold, random_problem, speed};
-use crate::stage::{G, ball, cube, empty, floor, start_with, velocity};
+use crate::stage::{G, cube, floor, head_on, start_with, velocity};
 use stiction::contact::law::coulomb::solve_one;
 use stiction::contact::{ContactProblem, LocalProblem, Solution};
 use stiction::linalg::{Mat3, Rng};
 use stiction::methods::make;
 use stiction::scene::Force;
 use stiction::solvers::SolverSettings;
-use stiction::{Body, Scene, Scheme, Simulation, SolverKind, Vec3};
+use stiction::{Scene, Scheme, Simulation, SolverKind, Vec3};
 
 const SCHEMES: [Scheme; 2] = [Scheme::ImplicitEuler, Scheme::Midpoint];
 
@@ -85,20 +85,6 @@ fn a_cube_that_is_pulled_too_little_stays() {
         let most = if kind == SolverKind::Penalty { 0.1 * G * 0.2 } else { slack(kind, 1e-6) };
         assert!(v < most, "{}, {}: {v} m/s", kind.name(), scheme.name());
     }
-}
-
-/// Two balls of 1 kg that fly at each other along x with 1 m/s, without gravity.
-fn head_on(mu: f64, e: f64) -> Scene {
-    let mut scene = Scene { gravity: Vec3::ZERO, ..empty() };
-    let mut push = |mut body: Body, side: f64| {
-        body.pose.translation = Vec3::X * (0.12 * side);
-        body.velocity = Vec3::X * -side;
-        body.shapes[0].restitution = e;
-        scene.bodies.push(body);
-    };
-    push(ball("left", 0.1, mu), -1.0);
-    push(ball("right", 0.1, mu), 1.0);
-    scene
 }
 
 #[test]

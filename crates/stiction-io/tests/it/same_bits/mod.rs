@@ -15,7 +15,7 @@ use stiction::{Scheme, Simulation, SolverKind, Vec3};
 use stiction_io::gallery;
 
 /// Solvers with digests of all scenes: the default, and one of each other way to step.
-const SOLVERS: [SolverKind; 5] = [
+pub const SOLVERS: [SolverKind; 5] = [
     SolverKind::Exact,
     SolverKind::ConjugateResidual,
     SolverKind::NonsmoothNewton,

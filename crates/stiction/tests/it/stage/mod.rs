@@ -55,6 +55,20 @@ pub fn ball(name: &str, radius: f64, mu: f64) -> Body {
     b
 }
 
+/// Two balls of 1 kg that fly at each other along x with 1 m/s, without gravity.
+pub fn head_on(mu: f64, e: f64) -> Scene {
+    let mut scene = Scene { gravity: Vec3::ZERO, ..empty() };
+    let mut push = |mut body: Body, side: f64| {
+        body.pose.translation = Vec3::X * (0.12 * side);
+        body.velocity = Vec3::X * -side;
+        body.shapes[0].restitution = e;
+        scene.bodies.push(body);
+    };
+    push(ball("left", 0.1, mu), -1.0);
+    push(ball("right", 0.1, mu), 1.0);
+    scene
+}
+
 /// A simulation with the default solver.
 pub fn start(scene: &Scene, scheme: Scheme) -> Simulation {
     start_with(scene, scheme, SolverKind::Exact)
